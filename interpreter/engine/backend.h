@@ -1,0 +1,33 @@
+// What turns functions into something that runs: the reference evaluator, or the compiler (codegen/), which attaches
+// itself from above, so that the language runs without it.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "interpreter/ir/eval.h"
+#include "interpreter/ir/function.h"
+
+namespace tercet {
+
+struct CompileOptions {
+  int threads = 0;          // 0: as many as the process may use
+  int simd_bits = 0;        // 0: the widest of this machine; 256 or 512
+};
+
+/// A function made ready to run. Immutable; any number of threads may run it.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// `context` is that of the caller: limits, output, effects. Its size environment is not used.
+  virtual std::vector<Array> run(EvalContext& context, std::vector<Array> arguments) const = 0;
+  /// Text of a stage: "kernels", "llvm", "asm". Error `value` for a stage it does not have.
+  virtual std::string dump(const std::string& stage) const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) = 0;
+};
+
+}  // namespace tercet

@@ -1,0 +1,36 @@
+// What the batch rule of an operation sees: operands that have a lane axis in front, or are shared by all lanes.
+#pragma once
+#include "interpreter/ir/function.h"
+
+namespace tercet {
+
+struct BatchedValue {
+  ValueId value = no_value;
+  bool mapped = false;          // axis 0 of `value` is the lanes
+};
+
+class BatchContext {
+ public:
+  virtual ~BatchContext() = default;
+  virtual Builder& out() = 0;
+  /// Number of lanes of this batch.
+  virtual const Dim& lanes() const = 0;
+  /// bool[lanes], the lanes that are alive in this branch or iteration; no_value: all of them.
+  virtual ValueId live() const = 0;
+  /// Sizes of the unbatched function, rewritten for `out`.
+  virtual Dim size(const Dim& d) const = 0;
+  virtual std::vector<Dim> sizes(const std::vector<Dim>& d) const = 0;
+  /// The value with a lane axis in front, repeated for every lane when it is shared.
+  virtual ValueId mapped(BatchedValue v, Span span) = 0;
+  /// Batches a body into `out` with the given operands (under `live` in place of the current mask when it is given).
+  virtual std::vector<BatchedValue> batch_body(const Function& body, std::span<const BatchedValue> operands,
+                                               ValueId live) = 0;
+  /// Emits the op unchanged on shared operands (sizes rewritten): its results are shared by all lanes.
+  virtual std::vector<BatchedValue> emit_shared(const Function& f, const Op& op,
+                                                std::span<const BatchedValue> operands) = 0;
+  /// One lane at a time, as BatchByLoop.
+  virtual std::vector<BatchedValue> loop_over_lanes(const Function& f, const Op& op,
+                                                    std::span<const BatchedValue> operands) = 0;
+};
+
+}  // namespace tercet

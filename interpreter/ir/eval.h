@@ -1,0 +1,45 @@
+// What the eval rule of an operation may ask of the evaluator that runs it.
+//
+// Effects inside a batched region are ordered by (lane, program order): they are recorded with the index of their lane
+// and act when the region ends. Outside a region they act at once.
+#pragma once
+#include <string>
+
+#include "interpreter/ir/function.h"
+
+namespace tercet {
+
+/// Index of a lane: one number per lane axis, outermost first. Empty outside vmap.
+using LaneIndex = std::vector<int64_t>;
+
+class EvalContext {
+ public:
+  virtual ~EvalContext() = default;
+
+  /// Values of size symbols. Bodies share the environment of their function; calls get one of their own.
+  DimEnv dims;
+  int64_t size(const Dim& d) const;
+  Shape shape(const std::vector<Dim>& d) const;
+  /// Gives the symbol of attr "defines" its value.
+  void define(const Op& op, int64_t value);
+
+  /// Runs a body (same size environment) or, for `call`, a function with an environment of its own.
+  virtual std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) = 0;
+  virtual std::vector<Array> run_call(const Function& callee, std::vector<Array> arguments) = 0;
+
+  /// A check failed in `lane`. Outside a region it throws. Inside, the failure of the lowest lane is kept (the first
+  /// in program order within it) and thrown when the region ends; the caller goes on with a safe value.
+  virtual void report(Diagnostic diagnostic, LaneIndex lane) = 0;
+  /// Text for standard output, ordered like report().
+  virtual void print(std::string text, LaneIndex lane) = 0;
+  virtual void begin_region() = 0;
+  virtual void end_region() = 0;
+  /// While a region's lanes run one after another: the lane that is running is put before every LaneIndex.
+  virtual void push_lane(int64_t lane) = 0;
+  virtual void pop_lane() = 0;
+
+  /// Throws error `interrupt` or `limit` when asked to stop. Cheap; called between operations and inside long ones.
+  virtual void poll() = 0;
+};
+
+}  // namespace tercet

@@ -1,0 +1,137 @@
+// The typed array IR: a Function is parameters, operations in order, and results. No jumps.
+//
+// Values are numbers local to their function (ValueId). Control flow is operations with closed bodies, which are
+// Functions that read nothing but their parameters. Symbols of sizes may be shared with the enclosing function; a bare
+// symbol in a type gets its value where it first appears: from a parameter's shape, or from an operation's result.
+// A Function never changes once built: passes read one and build another through a Builder, whose every emit runs the
+// operation's `infer`, so that an ill-typed function cannot exist.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/source.h"
+#include "interpreter/ir/dim.h"
+#include "interpreter/runtime/array.h"
+
+namespace tercet {
+
+struct OpDef;
+class Function;
+using FunctionPtr = std::shared_ptr<const Function>;
+
+/// dtype and sizes of a value. Rank 0 is a scalar.
+struct Type {
+  DType dtype = DType::F32;
+  std::vector<Dim> dims;
+
+  int rank() const { return static_cast<int>(dims.size()); }
+  std::string text() const;                              // "f32[n, 3]", "i32"
+  friend bool operator==(const Type&, const Type&) = default;
+};
+
+using ValueId = uint32_t;
+inline constexpr ValueId no_value = UINT32_MAX;
+
+/// A named constant of an operation. Opaque things (a compiled function, a vocabulary) are shared pointers.
+using Attr = std::variant<int64_t, double, bool, std::string, DType, Dim, std::vector<int64_t>, std::vector<Dim>, Array,
+                          std::shared_ptr<const void>>;
+
+/// The constants of an operation by name. Few, so a sorted vector.
+class Attrs {
+ public:
+  Attrs() = default;
+  Attrs(std::initializer_list<std::pair<const char*, Attr>> list) { for (auto& [k, v] : list) set(k, v); }
+  void set(std::string_view key, Attr value);
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  /// The attribute, which must be there with this type.
+  template <class T> const T& get(std::string_view key) const {
+    const Attr* a = find(key);
+    TERCET_CHECK(a && std::holds_alternative<T>(*a));
+    return std::get<T>(*a);
+  }
+  template <class T> T get_or(std::string_view key, T fallback) const {
+    const Attr* a = find(key);
+    return a && std::holds_alternative<T>(*a) ? std::get<T>(*a) : fallback;
+  }
+  const Attr* find(std::string_view key) const;
+  const std::vector<std::pair<std::string, Attr>>& items() const { return items_; }
+  std::vector<std::pair<std::string, Attr>>& items() { return items_; }
+
+ private:
+  std::vector<std::pair<std::string, Attr>> items_;
+};
+
+struct Op {
+  const OpDef* def = nullptr;
+  std::vector<ValueId> inputs;
+  ValueId first_output = 0;        // results are first_output .. first_output + outputs - 1
+  uint32_t outputs = 1;
+  Attrs attrs;
+  std::vector<FunctionPtr> bodies;
+  Span span;
+
+  ValueId output(uint32_t i = 0) const { return first_output + i; }
+};
+
+class Function {
+ public:
+  std::string name;
+  std::vector<ValueId> params;     // in calling order
+  std::vector<Op> ops;
+  std::vector<ValueId> results;
+  std::vector<Type> types;         // of every value
+
+  const Type& type(ValueId v) const { return types[v]; }
+  std::vector<Type> param_types() const;
+  std::vector<Type> result_types() const;
+};
+
+/// What `infer` of an operation sees.
+struct InferInput {
+  std::span<const Type> operands;
+  const Attrs& attrs;
+  std::span<const FunctionPtr> bodies;
+  Span span;
+};
+
+/// Builds one Function. Example:
+///   Builder b("double");  ValueId x = b.param({DType::F32, {n}});
+///   ValueId y = b.emit(add_op, {x, x}, {}, span);  FunctionPtr f = b.finish({y});
+class Builder {
+ public:
+  explicit Builder(std::string name);
+  Builder(const Builder&) = delete;
+  ValueId param(Type type);
+  /// Appends an operation with one result; its `infer` may throw a Failure.
+  ValueId emit(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs = {}, Span span = {},
+               std::vector<FunctionPtr> bodies = {});
+  /// Appends an operation with any number of results.
+  std::vector<ValueId> emit_many(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs = {}, Span span = {},
+                                 std::vector<FunctionPtr> bodies = {});
+  const Type& type(ValueId v) const { return function_->types[v]; }
+  /// The operation that defines a value, or nullptr for a parameter.
+  const Op* definition(ValueId v) const;
+  const Function& peek() const { return *function_; }
+  /// Ends building; the Builder may not be used afterwards. Operations that nothing needs are dropped.
+  FunctionPtr finish(std::vector<ValueId> results);
+
+ private:
+  std::shared_ptr<Function> function_;
+  std::vector<uint32_t> definitions_;   // index of the defining op per value, UINT32_MAX for parameters
+};
+
+/// Copies every operation of `f` into `out`, with f's parameters standing for `arguments`; returns its results there.
+/// Types are inferred anew, so sizes adapt to the arguments'.
+std::vector<ValueId> inline_function(Builder& out, const Function& f, std::span<const ValueId> arguments);
+
+/// Text of a function, one operation a line:  %3 = add(%1, %2) : f32[n]
+std::string print(const Function& f);
+/// Error `internal` when a rule of the IR is broken (use before definition, types that infer does not give, …).
+void verify(const Function& f);
+
+}  // namespace tercet

@@ -1,0 +1,111 @@
+// The row of the operation table: everything Tercet knows about one operation. Rows live in interpreter/ops/, one
+// file a family; every transformation is a reading of them. No field has a default: a forgotten rule does not compile.
+#pragma once
+#include <functional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "interpreter/ir/function.h"
+
+namespace tercet {
+
+class EvalContext;   // interpreter/ir/eval.h
+class BatchContext;  // interpreter/ir/batching.h
+struct BatchedValue;
+
+// ---- meaning on arrays ----
+/// Operands may be moved from: one that is unique() may be overwritten and returned.
+using EvalRule = std::vector<Array> (*)(EvalContext&, const Function&, const Op&, std::span<Array> operands);
+using InferRule = std::vector<Type> (*)(const InferInput&);
+
+// ---- how a call in the language reaches the row ----
+/// What happens to the dtypes of the arguments of a public elementwise function before the row sees them.
+enum class Promotion : uint8_t {
+  Common,          // joined as jax-semantics.md section 0
+  CommonFloat,     // joined, and integers become the default float
+  CommonInt,       // joined; floats are an error
+  Keep             // each as it is
+};
+/// Callable by name with these parameters ("x", "y"); operands are broadcast.
+struct Public { const char* params; Promotion promotion; };
+/// Reached through syntax or a builtin's lowering only.
+struct Internal {};
+using Surface = std::variant<Public, Internal>;
+
+// ---- effects ----
+/// Pure: may be dropped, moved, computed twice. Check: may fail (a bounds check). Output: prints, asserts, reads files.
+enum class Effect : uint8_t { Pure, Check, Output };
+
+// ---- batching ----
+using BatchFn = std::vector<BatchedValue> (*)(BatchContext&, const Function&, const Op&,
+                                              std::span<const BatchedValue> operands);
+struct BatchElementwise {};                 // lanes are one more axis in front
+struct BatchCustom { BatchFn rule; };
+struct BatchByLoop {};                      // one lane at a time
+using Batch = std::variant<BatchElementwise, BatchCustom, BatchByLoop>;
+
+// ---- differentiation ----
+struct Linear {};
+struct NotDifferentiable { const char* why; };
+struct NotYet { const char* why; };
+using Diff = std::variant<Linear, NotDifferentiable, NotYet>;
+
+// ---- compiled code: the KIND of a rule, one emitter a kind ----
+/// Lane by lane over equal sizes. f16/bf16 operands arrive as F32 and the result is rounded by the emitter.
+struct CodeElementwise { Num (*emit)(std::span<const Num> operands, const Op& op, DType result); };
+/// A strided view of operand 0 (language: transpose, broadcast, slice, …).
+struct View {
+  std::vector<Dim> sizes;      // of the view
+  std::vector<Dim> strides;    // in elements of the underlying array, one per size; 0 repeats
+  Dim offset;                  // elements
+};
+/// `in` describes operand 0; returns the same memory seen as the result. `sizes_equal`/by-value size 1: a stride of a
+/// broadcast axis is `stride * (size is not 1)`, written by the helper broadcast_stride(in size, in stride, out size).
+struct CodeView { View (*apply)(const Function&, const Op&, const View& in); };
+/// Reduction over attr "axes" in the defined order.
+enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
+struct CodeReduce { ReduceKind kind; };
+/// Cumulative left fold along attr "axis".
+struct CodeScan { ReduceKind kind; };
+struct CodeIota {};              // value = index along attr "axis" (result dtype)
+struct CodeConstant {};          // attr "value"
+struct CodeGather {};            // interpreter/ops/indexing.cpp
+struct CodeWindow {};
+struct CodeScatter {};
+struct CodeConcat {};
+struct CodeContract {};
+struct CodeCheck {};             // Effect::Check rows: a predicate over lanes that records the first failure
+struct CodeSize {};              // moves between sizes and scalar values
+struct CodeControl {};           // cond, while, for, map, call
+struct CodeCall {};              // the row's eval on whole arrays
+using Code = std::variant<CodeElementwise, CodeView, CodeReduce, CodeScan, CodeIota, CodeConstant, CodeGather, CodeWindow,
+                          CodeScatter, CodeConcat, CodeContract, CodeCheck, CodeSize, CodeControl, CodeCall>;
+
+// ---- samples ----
+/// One application for the property tests. Operand i has dims[i] (small numbers mean symbols in the tests) and dtype.
+struct Sample {
+  std::vector<Array> operands;
+  Attrs attrs;
+};
+using Samples = std::vector<Sample> (*)();
+
+struct OpDef {
+  const char* name;
+  const char* doc;             // one line, for docs/ops.md and :help
+  Surface surface;
+  Effect effect;
+  InferRule infer;
+  EvalRule eval;
+  Batch batch;
+  Diff diff;
+  Code code;
+  Samples samples;             // nullptr only for Effect::Output rows and CodeControl, which have tests of their own
+};
+
+/// The whole table, sorted by name; defined in interpreter/ops/table.cpp.
+std::span<const OpDef* const> op_table();
+/// The row of that name, or nullptr.
+const OpDef* find_op(std::string_view name);
+
+}  // namespace tercet
