@@ -54,7 +54,7 @@ using Diff = std::variant<Linear, NotDifferentiable, NotYet>;
 // ---- compiled code: the KIND of a rule, one emitter a kind ----
 /// Lane by lane over equal sizes. f16/bf16 operands arrive as F32 and the result is rounded by the emitter.
 struct CodeElementwise { Num (*emit)(std::span<const Num> operands, const Op& op, DType result); };
-/// A strided view of operand 0 (language: transpose, broadcast, slice, …).
+/// A strided view of operand 0 (transpose, broadcast, slice, …).
 struct View {
   std::vector<Dim> sizes;      // of the view
   std::vector<Dim> strides;    // in elements of the underlying array, one per size; 0 repeats
@@ -63,6 +63,8 @@ struct View {
 /// `in` describes operand 0; returns the same memory seen as the result. `sizes_equal`/by-value size 1: a stride of a
 /// broadcast axis is `stride * (size is not 1)`, written by the helper broadcast_stride(in size, in stride, out size).
 struct CodeView { View (*apply)(const Function&, const Op&, const View& in); };
+/// The same elements in row-major order under other sizes (attr "dims"): free where the operand is contiguous.
+struct CodeReshape {};
 /// Reduction over attr "axes" in the defined order.
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
 struct CodeReduce { ReduceKind kind; };
@@ -79,7 +81,7 @@ struct CodeCheck {};             // Effect::Check rows: a predicate over lanes t
 struct CodeSize {};              // moves between sizes and scalar values
 struct CodeControl {};           // cond, while, for, map, call
 struct CodeCall {};              // the row's eval on whole arrays
-using Code = std::variant<CodeElementwise, CodeView, CodeReduce, CodeScan, CodeIota, CodeConstant, CodeGather, CodeWindow,
+using Code = std::variant<CodeElementwise, CodeView, CodeReshape, CodeReduce, CodeScan, CodeIota, CodeConstant, CodeGather, CodeWindow,
                           CodeScatter, CodeConcat, CodeContract, CodeCheck, CodeSize, CodeControl, CodeCall>;
 
 // ---- samples ----

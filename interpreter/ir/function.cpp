@@ -1,0 +1,133 @@
+#include "interpreter/ir/function.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/ir/op_def.h"
+#include "interpreter/ir/rewrite.h"
+
+namespace tercet {
+
+std::string Type::text() const { return name_of(dtype) + (dims.empty() ? std::string() : to_string(dims)); }
+
+void Attrs::set(std::string_view key, Attr value) {
+  auto at = std::lower_bound(items_.begin(), items_.end(), key, [](auto& item, auto k) { return item.first < k; });
+  if (at != items_.end() && at->first == key) at->second = std::move(value);
+  else items_.emplace(at, std::string(key), std::move(value));
+}
+
+const Attr* Attrs::find(std::string_view key) const {
+  for (auto& [name, value] : items_)
+    if (name == key) return &value;
+  return nullptr;
+}
+
+std::vector<Type> Function::param_types() const {
+  std::vector<Type> out;
+  for (ValueId p : params) out.push_back(types[p]);
+  return out;
+}
+
+std::vector<Type> Function::result_types() const {
+  std::vector<Type> out;
+  for (ValueId r : results) out.push_back(types[r]);
+  return out;
+}
+
+Builder::Builder(std::string name) : function_(std::make_shared<Function>()) { function_->name = std::move(name); }
+
+ValueId Builder::param(Type type) {
+  ValueId id = static_cast<ValueId>(function_->types.size());
+  function_->types.push_back(std::move(type));
+  definitions_.push_back(UINT32_MAX);
+  function_->params.push_back(id);
+  return id;
+}
+
+std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs, Span span,
+                                        std::vector<FunctionPtr> bodies) {
+  std::vector<Type> operands;
+  for (ValueId v : inputs) operands.push_back(type(v));
+  std::vector<Type> outputs = def.infer({operands, attrs, bodies, span});
+  Op op{&def, std::move(inputs), static_cast<ValueId>(function_->types.size()), static_cast<uint32_t>(outputs.size()),
+        std::move(attrs), std::move(bodies), span};
+  std::vector<ValueId> ids;
+  for (Type& t : outputs) {
+    ids.push_back(static_cast<ValueId>(function_->types.size()));
+    function_->types.push_back(std::move(t));
+    definitions_.push_back(static_cast<uint32_t>(function_->ops.size()));
+  }
+  function_->ops.push_back(std::move(op));
+  return ids;
+}
+
+ValueId Builder::emit(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs, Span span,
+                      std::vector<FunctionPtr> bodies) {
+  std::vector<ValueId> ids = emit_many(def, std::move(inputs), std::move(attrs), span, std::move(bodies));
+  TERCET_CHECK(ids.size() == 1);
+  return ids[0];
+}
+
+const Op* Builder::definition(ValueId v) const {
+  uint32_t at = definitions_[v];
+  return at == UINT32_MAX ? nullptr : &function_->ops[at];
+}
+
+namespace {
+
+/// Symbols that a kept type or attribute mentions keep the operation alive that defines them.
+void note_sizes(const Function& f, const Op& op, std::vector<uint64_t>& needed) {
+  for (auto& [name, value] : op.attrs.items()) {
+    if (name == "defines") continue;
+    for_each_dim(value, [&](const Dim& d) { d.collect_symbols(needed); });
+  }
+  for (uint32_t i = 0; i < op.outputs; ++i)
+    for (const Dim& d : f.types[op.output(i)].dims) d.collect_symbols(needed);
+  for (const FunctionPtr& body : op.bodies) collect_symbols(*body, needed);
+}
+
+struct Liveness {
+  std::vector<bool> values;
+  std::vector<uint64_t> symbols;   // sorted lazily; small
+  bool has_symbol(uint64_t id) const { return std::find(symbols.begin(), symbols.end(), id) != symbols.end(); }
+};
+
+bool is_needed(const Op& op, const Liveness& live) {
+  if (op.def->effect != Effect::Pure || has_effects(op)) return true;
+  for (uint32_t i = 0; i < op.outputs; ++i)
+    if (live.values[op.output(i)]) return true;
+  bool needed = false;
+  if (const Attr* defines = op.attrs.find("defines"))
+    for_each_dim(*defines, [&](const Dim& d) { needed |= live.has_symbol(d.symbol_id()); });
+  return needed;
+}
+
+}  // namespace
+
+FunctionPtr Builder::finish(std::vector<ValueId> results) {
+  Function& f = *function_;
+  Liveness live{std::vector<bool>(f.types.size()), {}};
+  for (ValueId r : results) {
+    live.values[r] = true;
+    for (const Dim& d : f.types[r].dims) d.collect_symbols(live.symbols);
+  }
+  std::vector<bool> keep(f.ops.size());
+  for (size_t i = f.ops.size(); i-- > 0;) {
+    const Op& op = f.ops[i];
+    if (!is_needed(op, live)) continue;
+    keep[i] = true;
+    for (ValueId v : op.inputs) live.values[v] = true;
+    size_t before = live.symbols.size();
+    note_sizes(f, op, live.symbols);
+    if (live.symbols.size() > before + 8) {
+      std::sort(live.symbols.begin(), live.symbols.end());
+      live.symbols.erase(std::unique(live.symbols.begin(), live.symbols.end()), live.symbols.end());
+    }
+  }
+  f.results = std::move(results);
+  compact(f, keep);
+  return std::move(function_);
+}
+
+}  // namespace tercet

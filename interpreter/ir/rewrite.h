@@ -1,0 +1,34 @@
+// Reading and rewriting functions: what every pass is made of.
+#pragma once
+#include <functional>
+#include <unordered_map>
+
+#include "interpreter/ir/function.h"
+
+namespace tercet {
+
+using DimMap = std::unordered_map<uint64_t, Dim>;
+
+/// Calls f for every size in an attribute.
+void for_each_dim(const Attr& attr, const std::function<void(const Dim&)>& f);
+/// The attribute with every size replaced.
+Attr map_dims(const Attr& attr, const std::function<Dim(const Dim&)>& f);
+/// Attributes with sizes substituted; symbols of "defines" become new ones, which are added to `map`.
+Attrs rewrite_attrs(const Attrs& attrs, DimMap& map);
+/// All symbols that occur in a function's types and attributes.
+void collect_symbols(const Function& f, std::vector<uint64_t>& out);
+/// The same function with symbols replaced (the function itself when nothing changes).
+FunctionPtr substitute(const FunctionPtr& f, const DimMap& map);
+/// Adds to `map` what makes the sizes of `pattern` (bare symbols) equal to those of `actual`.
+void bind_sizes(const std::vector<Dim>& pattern, const std::vector<Dim>& actual, DimMap& map);
+/// True when the operation or one inside its bodies is not pure.
+bool has_effects(const Op& op);
+bool has_effects(const Function& f);
+/// Drops the operations not kept and renumbers the values.
+void compact(Function& f, const std::vector<bool>& keep);
+
+/// Re-emits `f` op by op into `out`; `visit` may take an op over by returning its results.
+/// `values` maps f's values to out's and starts with the parameters bound; `map` holds the size substitution.
+std::vector<ValueId> rebuild(Builder& out, const Function& f, std::unordered_map<ValueId, ValueId>& values, DimMap& map);
+
+}  // namespace tercet
