@@ -77,7 +77,9 @@ struct CodeWindow {};
 struct CodeScatter {};
 struct CodeConcat {};
 struct CodeContract {};
-struct CodeCheck {};             // Effect::Check rows: a predicate over lanes that records the first failure
+/// Effect::Check rows: which lanes fail. `operands` are the op's without `live`, all of equal sizes (f16/bf16 as F32);
+/// `sizes` are its Dim attributes in the order of attrs.items(), as I64. Null: the back end calls the row's eval.
+struct CodeCheck { Num (*failed)(std::span<const Num> operands, std::span<const Num> sizes) = nullptr; };
 struct CodeSize {};              // moves between sizes and scalar values
 struct CodeControl {};           // cond, while, for, map, call
 struct CodeCall {};              // the row's eval on whole arrays
