@@ -25,9 +25,25 @@ class BatchContext {
   /// Batches a body into `out` with the given operands (under `live` in place of the current mask when it is given).
   virtual std::vector<BatchedValue> batch_body(const Function& body, std::span<const BatchedValue> operands,
                                                ValueId live) = 0;
+  /// The type a value has in one lane: `v`'s without its lane axis when it is mapped.
+  Type lane_type(BatchedValue v) {
+    Type t = out().type(v.value);
+    if (v.mapped) t.dims.erase(t.dims.begin());
+    return t;
+  }
+  /// A closed body for operands that are mapped or not. Its parameters are the body's, and one more, the mask of live
+  /// lanes, when live() is set or `masked` asks for it. Results are mapped where they must be or `force` says so.
+  struct ClosedBody {
+    FunctionPtr function;
+    std::vector<bool> mapped;
+  };
+  virtual ClosedBody batch_closed(const Function& body, const std::vector<bool>& mapped, const std::vector<bool>& force,
+                                  bool masked) = 0;
   /// Emits the op unchanged on shared operands (sizes rewritten): its results are shared by all lanes.
   virtual std::vector<BatchedValue> emit_shared(const Function& f, const Op& op,
                                                 std::span<const BatchedValue> operands) = 0;
+  /// A `call`: a batched variant of its callee where there is one, else lane by lane.
+  virtual std::vector<BatchedValue> batch_call(const Function& f, const Op& op, std::span<const BatchedValue> operands) = 0;
   /// One lane at a time, as BatchByLoop.
   virtual std::vector<BatchedValue> loop_over_lanes(const Function& f, const Op& op,
                                                     std::span<const BatchedValue> operands) = 0;

@@ -23,9 +23,10 @@ class EvalContext {
   /// Gives the symbol of attr "defines" its value.
   void define(const Op& op, int64_t value);
 
-  /// Runs a body (same size environment) or, for `call`, a function with an environment of its own.
+  /// Runs a body; its sizes live in the same environment.
   virtual std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) = 0;
-  virtual std::vector<Array> run_call(const Function& callee, std::vector<Array> arguments) = 0;
+  /// Runs the callee of a `call` with sizes of its own: compiled when it says so, else evaluated.
+  virtual std::vector<Array> call(const Op& op, std::vector<Array> arguments) = 0;
 
   /// A check failed in `lane`. Outside a region it throws. Inside, the failure of the lowest lane is kept (the first
   /// in program order within it) and thrown when the region ends; the caller goes on with a safe value.

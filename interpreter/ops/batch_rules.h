@@ -1,6 +1,7 @@
 // Helpers for batch rules: attributes of an operation that gets one more axis in front.
 #pragma once
 #include "interpreter/ir/batching.h"
+#include "interpreter/ir/eval.h"
 #include "interpreter/ir/op_def.h"
 
 namespace tercet {

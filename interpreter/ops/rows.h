@@ -26,7 +26,7 @@ extern const OpDef dot_op, sort_op, argsort_op, top_k_op;
 // sizes.cpp
 extern const OpDef as_size_op, dim_value_op;
 // effects.cpp
-extern const OpDef check_index_op, check_nonzero_op, check_dims_op, assert_op, print_op, region_begin_op, region_end_op;
+extern const OpDef check_index_op, check_window_op, check_nonzero_op, check_dims_op, assert_op, print_op, region_begin_op, region_end_op;
 // control.cpp
 extern const OpDef cond_op, while_op, scan_op, call_op;
 

@@ -3,6 +3,7 @@
 
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
 
 namespace tercet {
@@ -70,14 +71,6 @@ View view_broadcast(const Function&, const Op& op, const View& in) {
 std::vector<BatchedValue> batch_broadcast(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
   return emit_mapped(c, op, {in[0].value}, {{"dims", with_lanes(c, op.attrs.get<Dims>("dims"))},
                                             {"axes", shifted(op.attrs.get<Ints>("axes"), true)}});
-}
-Array counting(DType dtype, const Shape& shape) {
-  Array a = Array::make(dtype, shape);
-  visit_dtype(dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits>)
-      for (int64_t i = 0, n = a.count(); i < n; ++i) a.data<T>()[i] = Compute<T>::store(cast<typename Compute<T>::type>(i * 37 % 101));
-  });
-  return a;
 }
 std::vector<Sample> broadcast_samples() {
   return {{{counting(DType::F32, {3, 1})}, {{"dims", Dims{3, 5}}, {"axes", Ints{0, 1}}}},

@@ -1,0 +1,379 @@
+// Rows: control flow. Bodies are closed functions; what they read comes in as operands ("captures", after the others).
+#include <algorithm>
+
+#include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using Dims = std::vector<Dim>;
+using Flags = std::vector<bool>;
+
+std::vector<Array> taken(std::span<Array> in) { return {std::make_move_iterator(in.begin()), std::make_move_iterator(in.end())}; }
+
+Flags flags_of(std::span<const BatchedValue> in) {
+  Flags out;
+  for (const BatchedValue& v : in) out.push_back(v.mapped);
+  return out;
+}
+
+/// Binds the symbols that the operation defines from the shapes of its results.
+void bind_defined(EvalContext& context, const Function& f, const Op& op, std::span<const Array> results) {
+  const Attr* defines = op.attrs.find("defines");
+  if (!defines) return;
+  std::vector<uint64_t> ids;
+  for_each_dim(*defines, [&](const Dim& d) { ids.push_back(d.symbol_id()); });
+  for (uint32_t i = 0; i < op.outputs; ++i) {
+    const Dims& dims = f.type(op.output(i)).dims;
+    for (size_t k = 0; k < dims.size(); ++k)
+      if (uint64_t id = dims[k].symbol_id(); id && std::find(ids.begin(), ids.end(), id) != ids.end()) context.dims[id] = results[i].shape[k];
+  }
+}
+
+std::vector<ValueId> with_live(BatchContext& c, std::vector<ValueId> inputs) {
+  if (c.live() != no_value) inputs.push_back(c.live());
+  return inputs;
+}
+
+// ---- cond(predicate, captures…) {then, else} ----
+std::vector<Type> infer_cond(const InferInput& in) {
+  TERCET_CHECK(in.bodies.size() == 2 && in.operands[0] == Type{DType::Bool});
+  std::vector<Type> a = in.bodies[0]->result_types(), b = in.bodies[1]->result_types();
+  TERCET_CHECK(a.size() == b.size());
+  const Dims fresh = in.attrs.get_or<Dims>("defines", {});
+  size_t next = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    TERCET_CHECK(a[i].dtype == b[i].dtype && a[i].rank() == b[i].rank());
+    for (size_t k = 0; k < a[i].dims.size(); ++k)
+      if (!(a[i].dims[k] == b[i].dims[k])) {
+        TERCET_CHECK(next < fresh.size());
+        a[i].dims[k] = fresh[next++];
+      }
+  }
+  return a;
+}
+
+std::vector<Array> eval_cond(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  const Function& body = *op.bodies[*in[0].data<bool>() ? 0 : 1];
+  std::vector<Array> out = context.run_body(body, taken(in.subspan(1)));
+  bind_defined(context, f, op, out);
+  return out;
+}
+
+/// Lanes that disagree: both sides run, each on its own lanes, and each lane takes its own result.
+std::vector<BatchedValue> select_branches(BatchContext& c, const Op& op, std::span<const BatchedValue> in) {
+  Builder& b = c.out();
+  if (op.attrs.has("defines") && !op.attrs.get<Dims>("defines").empty())
+    fail(Kind::Unsupported, op.span, "the branches give sizes that differ, and the condition differs between lanes",
+         "give both branches results of one shape");
+  ValueId predicate = in[0].value, inverse = b.emit(bit_not_op, {predicate}, {}, op.span);
+  auto masked = [&](ValueId p) { return c.live() == no_value ? p : b.emit(bit_and_op, {p, c.live()}, {}, op.span); };
+  std::vector<BatchedValue> yes = c.batch_body(*op.bodies[0], in.subspan(1), masked(predicate));
+  std::vector<BatchedValue> no = c.batch_body(*op.bodies[1], in.subspan(1), masked(inverse));
+  std::vector<BatchedValue> out;
+  for (size_t i = 0; i < yes.size(); ++i) {
+    if (!yes[i].mapped && yes[i].value == no[i].value) {
+      out.push_back(yes[i]);
+      continue;
+    }
+    ValueId x = c.mapped(yes[i], op.span), y = c.mapped(no[i], op.span), mask = predicate;
+    if (b.type(x).rank() > 1) mask = b.emit(broadcast_op, {predicate}, {{"dims", b.type(x).dims}, {"axes", Ints{0}}}, op.span);
+    out.push_back({b.emit(select_op, {mask, x, y}, {}, op.span), true});
+  }
+  return out;
+}
+
+std::vector<BatchedValue> batch_cond(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  if (in[0].mapped) return select_branches(c, op, in);
+  Flags mapped = flags_of(in.subspan(1)), force(op.outputs, false);
+  auto then_body = c.batch_closed(*op.bodies[0], mapped, force, false);
+  auto else_body = c.batch_closed(*op.bodies[1], mapped, force, false);
+  for (size_t i = 0; i < force.size(); ++i) force[i] = then_body.mapped[i] || else_body.mapped[i];
+  then_body = c.batch_closed(*op.bodies[0], mapped, force, false);
+  else_body = c.batch_closed(*op.bodies[1], mapped, force, false);
+  std::vector<ValueId> inputs;
+  for (const BatchedValue& v : in) inputs.push_back(v.value);
+  DimMap map;
+  std::vector<ValueId> values = c.out().emit_many(op.def[0], with_live(c, inputs), rewrite_attrs(op.attrs, map), op.span,
+                                                  {then_body.function, else_body.function});
+  std::vector<BatchedValue> out;
+  for (size_t i = 0; i < values.size(); ++i) out.push_back({values[i], force[i]});
+  return out;
+}
+
+// ---- while(carry…, captures…) {condition, body}; attr carried ----
+std::vector<Type> carried_types(const Function& body, int64_t first, int64_t carried) {
+  std::vector<Type> all = body.param_types();
+  return {all.begin() + first, all.begin() + first + carried};
+}
+
+std::vector<Type> infer_while(const InferInput& in) {
+  int64_t carried = in.attrs.get<int64_t>("carried");
+  TERCET_CHECK(in.bodies.size() == 2 && in.bodies[1]->params.size() == in.operands.size());
+  std::vector<Type> out = carried_types(*in.bodies[1], 0, carried);
+  for (size_t i = 0; i < out.size(); ++i) TERCET_CHECK(out[i].dtype == in.bodies[1]->type(in.bodies[1]->results[i]).dtype);
+  return out;
+}
+
+std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
+  std::vector<Array> carry = taken(in.first(carried));
+  const std::vector<Array> captures = taken(in.subspan(carried));
+  auto arguments = [&](bool move) {
+    std::vector<Array> out = move ? std::move(carry) : carry;
+    out.insert(out.end(), captures.begin(), captures.end());
+    return out;
+  };
+  while (*context.run_body(*op.bodies[0], arguments(false))[0].data<bool>()) {
+    context.poll();
+    carry = context.run_body(*op.bodies[1], arguments(true));
+  }
+  bind_defined(context, f, op, carry);
+  return carry;
+}
+
+/// Which carried values differ between lanes: those that start so, and those that become so.
+template <class Trial> Flags mapped_carry(Flags carry, Trial trial) {
+  for (;;) {
+    Flags after = trial(carry);
+    bool changed = false;
+    for (size_t i = 0; i < carry.size(); ++i)
+      if (after[i] && !carry[i]) carry[i] = true, changed = true;
+    if (!changed) return carry;
+  }
+}
+
+Flags joined(Flags a, const Flags& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::vector<BatchedValue> mapped_results(const std::vector<ValueId>& values, const Flags& mapped, size_t from = 0) {
+  std::vector<BatchedValue> out;
+  for (size_t i = from; i < values.size(); ++i) out.push_back({values[i], mapped[i - from]});
+  return out;
+}
+
+/// The loop with a mask of live lanes as its first carried value: it runs until no lane is alive, and lanes that are
+/// done keep their values.
+std::vector<BatchedValue> masked_while(BatchContext& c, const Op& op, std::span<const BatchedValue> in, size_t carried) {
+  Builder& b = c.out();
+  Flags captures = flags_of(in.subspan(carried)), all_carried(carried, true), mapped = joined(all_carried, captures);
+  auto condition = c.batch_closed(*op.bodies[0], mapped, {true}, true);
+  auto body = c.batch_closed(*op.bodies[1], mapped, all_carried, true);
+  std::vector<ValueId> carry, rest;
+  for (size_t i = 0; i < in.size(); ++i) (i < carried ? carry : rest).push_back(i < carried ? c.mapped(in[i], op.span) : in[i].value);
+
+  auto call = [&](Builder& out, const Function& f, std::vector<ValueId> arguments, ValueId live) {
+    arguments.push_back(live);
+    return inline_function(out, f, arguments);
+  };
+  auto refine = [&](Builder& out, ValueId live, const std::vector<ValueId>& values, const std::vector<ValueId>& captured) {
+    std::vector<ValueId> arguments = values;
+    arguments.insert(arguments.end(), captured.begin(), captured.end());
+    return out.emit(bit_and_op, {call(out, *condition.function, arguments, live)[0], live}, {}, op.span);
+  };
+  ValueId everywhere = c.live();
+  if (everywhere == no_value) {
+    Array yes = Array::make(DType::Bool, {});
+    *yes.data<bool>() = true;
+    everywhere = b.emit(broadcast_op, {b.emit(constant_op, {}, {{"value", yes}})}, {{"dims", Dims{c.lanes()}}, {"axes", Ints{}}}, op.span);
+  }
+  ValueId live = refine(b, everywhere, carry, rest);
+
+  std::vector<ValueId> inputs{live};
+  inputs.insert(inputs.end(), carry.begin(), carry.end());
+  inputs.insert(inputs.end(), rest.begin(), rest.end());
+  auto params = [&](Builder& out) {
+    std::vector<ValueId> ids;
+    std::vector<Type> types = body.function->param_types();   // carry…, captures…, live
+    ids.push_back(out.param({DType::Bool, {c.lanes()}}));
+    for (size_t i = 0; i + 1 < types.size(); ++i) ids.push_back(out.param(types[i]));
+    return ids;
+  };
+  Builder test("alive");
+  ValueId alive = params(test)[0];
+  FunctionPtr any_alive = test.finish({test.emit(any_op, {alive}, {{"axes", Ints{0}}}, op.span)});
+
+  Builder step("step");
+  std::vector<ValueId> p = params(step);
+  std::vector<ValueId> old(p.begin() + 1, p.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
+  std::vector<ValueId> captured(p.begin() + 1 + static_cast<std::ptrdiff_t>(carried), p.end());
+  std::vector<ValueId> arguments(p.begin() + 1, p.end());
+  std::vector<ValueId> fresh = call(step, *body.function, arguments, p[0]);
+  for (size_t i = 0; i < carried; ++i) {
+    ValueId mask = p[0];
+    const Type& type = step.type(old[i]);
+    if (!(step.type(fresh[i]) == type))
+      fail(Kind::Unsupported, op.span, "a loop variable changes its size, and the loop ends at different times in different lanes",
+           "keep its size and count what is used");
+    if (type.rank() > 1) mask = step.emit(broadcast_op, {mask}, {{"dims", type.dims}, {"axes", Ints{0}}}, op.span);
+    fresh[i] = step.emit(select_op, {mask, fresh[i], old[i]}, {}, op.span);
+  }
+  std::vector<ValueId> next{refine(step, p[0], fresh, captured)};
+  next.insert(next.end(), fresh.begin(), fresh.end());
+  Attrs attrs = op.attrs;
+  attrs.set("carried", static_cast<int64_t>(carried) + 1);
+  return mapped_results(b.emit_many(while_op, inputs, attrs, op.span, {any_alive, step.finish(next)}), all_carried, 1);
+}
+
+std::vector<BatchedValue> batch_while(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
+  Flags captures = flags_of(in.subspan(carried));
+  Flags carry = mapped_carry(flags_of(in.first(carried)), [&](const Flags& now) {
+    return c.batch_closed(*op.bodies[1], joined(now, captures), now, false).mapped;
+  });
+  auto condition = c.batch_closed(*op.bodies[0], joined(carry, captures), {false}, false);
+  if (condition.mapped[0]) return masked_while(c, op, in, carried);
+  auto body = c.batch_closed(*op.bodies[1], joined(carry, captures), carry, false);
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < in.size(); ++i) inputs.push_back(i < carried && carry[i] ? c.mapped(in[i], op.span) : in[i].value);
+  DimMap map;
+  Attrs attrs = rewrite_attrs(op.attrs, map);
+  return mapped_results(c.out().emit_many(while_op, with_live(c, inputs), attrs, op.span,
+                                          {substitute(condition.function, map), substitute(body.function, map)}), carry);
+}
+
+// ---- scan(carry…, xs…, captures…) {body(index, carry…, slices…, captures…)}; attrs length, carried, consumed ----
+std::vector<Type> infer_scan(const InferInput& in) {
+  int64_t carried = in.attrs.get<int64_t>("carried");
+  TERCET_CHECK(in.bodies.size() == 1 && in.bodies[0]->params.size() == in.operands.size() + 1);
+  std::vector<Type> out = carried_types(*in.bodies[0], 1, carried), results = in.bodies[0]->result_types();
+  for (size_t i = static_cast<size_t>(carried); i < results.size(); ++i) {
+    results[i].dims.insert(results[i].dims.begin(), in.attrs.get<Dim>("length"));
+    out.push_back(results[i]);
+  }
+  return out;
+}
+
+void store_row(Array& all, int64_t i, const Array& row) {
+  auto bytes = static_cast<size_t>(row.bytes());
+  if (bytes) std::memcpy(static_cast<void*>(all.raw() + static_cast<size_t>(i) * bytes), row.raw(), bytes);
+  for (const auto& owner : row.owners)
+    if (all.owners.empty() || all.owners.back() != owner) all.owners.push_back(owner);
+}
+
+std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried")), consumed = static_cast<size_t>(op.attrs.get<int64_t>("consumed"));
+  int64_t length = context.size(op.attrs.get<Dim>("length"));
+  std::vector<Array> carry = taken(in.first(carried)), stacked(op.outputs - carried);
+  bool by_lane = op.attrs.get_or<bool>("lanes", false);
+  for (int64_t i = 0; i < length; ++i) {
+    context.poll();
+    std::vector<Array> arguments{scalar_of_int(DType::I64, i)};
+    for (Array& a : carry) arguments.push_back(std::move(a));
+    for (size_t k = 0; k < consumed; ++k) arguments.push_back(in[carried + k].row(i));
+    for (const Array& a : in.subspan(carried + consumed)) arguments.push_back(a);
+    if (by_lane) context.push_lane(i);
+    std::vector<Array> out = context.run_body(*op.bodies[0], std::move(arguments));
+    if (by_lane) context.pop_lane();
+    for (size_t k = 0; k < stacked.size(); ++k) {
+      const Array& row = out[carried + k];
+      if (i == 0) {
+        Shape shape = row.shape;
+        shape.insert(0, length);
+        stacked[k] = Array::make(row.dtype, shape);
+      }
+      store_row(stacked[k], i, row);
+    }
+    carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + static_cast<std::ptrdiff_t>(carried)));
+  }
+  if (length == 0)
+    for (size_t k = 0; k < stacked.size(); ++k) {
+      const Type& t = f.type(op.output(static_cast<uint32_t>(carried + k)));
+      Shape shape;   // a size that the body would have defined is 0
+      for (const Dim& d : t.dims) shape.push_back(d.eval(context.dims).value_or(0));
+      stacked[k] = Array::zeros(t.dtype, shape);
+    }
+  carry.insert(carry.end(), std::make_move_iterator(stacked.begin()), std::make_move_iterator(stacked.end()));
+  bind_defined(context, f, op, carry);
+  return carry;
+}
+
+/// Moves axis 1 to the front (or back): lanes and steps change places.
+ValueId swap_front(Builder& b, ValueId v, Span span) {
+  Ints perm{1, 0};
+  for (int k = 2; k < b.type(v).rank(); ++k) perm.push_back(k);
+  return b.emit(transpose_op, {v}, {{"perm", perm}}, span);
+}
+
+std::vector<BatchedValue> batch_scan(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  Builder& b = c.out();
+  auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried")), consumed = static_cast<size_t>(op.attrs.get<int64_t>("consumed"));
+  Flags rest = flags_of(in.subspan(carried));
+  auto operand_flags = [&](const Flags& carry) { return joined({false}, joined(carry, rest)); };
+  auto forced = [&](const Flags& carry) { return joined(carry, Flags(op.outputs - carried, false)); };
+  Flags carry = mapped_carry(flags_of(in.first(carried)), [&](const Flags& now) {
+    Flags all = c.batch_closed(*op.bodies[0], operand_flags(now), forced(now), false).mapped;
+    return Flags(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(carried));
+  });
+  auto body = c.batch_closed(*op.bodies[0], operand_flags(carry), forced(carry), false);
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (i < carried) inputs.push_back(carry[i] ? c.mapped(in[i], op.span) : in[i].value);
+    else inputs.push_back(i < carried + consumed && in[i].mapped ? swap_front(b, in[i].value, op.span) : in[i].value);
+  }
+  DimMap map;
+  Attrs attrs = rewrite_attrs(op.attrs, map);
+  attrs.set("length", c.size(op.attrs.get<Dim>("length")));
+  std::vector<ValueId> values = b.emit_many(scan_op, with_live(c, inputs), attrs, op.span, {substitute(body.function, map)});
+  std::vector<BatchedValue> out;
+  for (size_t i = 0; i < values.size(); ++i)
+    out.push_back({i >= carried && body.mapped[i] ? swap_front(b, values[i], op.span) : values[i], body.mapped[i]});
+  return out;
+}
+
+// ---- call(arguments…) {callee} ----
+std::vector<Type> infer_call(const InferInput& in) {
+  DimMap map;
+  const Function& callee = *in.bodies[0];
+  TERCET_CHECK(callee.params.size() == in.operands.size());
+  for (size_t i = 0; i < in.operands.size(); ++i) bind_sizes(callee.type(callee.params[i]).dims, in.operands[i].dims, map);
+  std::vector<Dim> fresh = in.attrs.get_or<Dims>("defines", {});
+  size_t next = 0;
+  std::vector<Type> out = callee.result_types();
+  for (Type& t : out)
+    for (Dim& d : t.dims) {
+      std::vector<uint64_t> symbols;
+      d.collect_symbols(symbols);
+      // A size that only the callee knows gets one of the call's own names.
+      bool known = std::all_of(symbols.begin(), symbols.end(), [&](uint64_t s) { return map.count(s) != 0; });
+      if (known) d = d.substitute(map);
+      else TERCET_CHECK(next < fresh.size()), d = fresh[next++];
+    }
+  return out;
+}
+
+std::vector<Array> eval_call(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  std::vector<Array> out = context.call(op, taken(in));
+  bind_defined(context, f, op, out);
+  return out;
+}
+
+std::vector<BatchedValue> batch_call(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  return c.batch_call(f, op, in);
+}
+
+constexpr NotYet with_gradients{"it comes with gradients"};
+
+constexpr OpDef control_row(const char* name, const char* doc, InferRule infer, EvalRule eval, BatchFn batch) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .infer = infer, .eval = eval,
+          .batch = BatchCustom{batch}, .diff = with_gradients, .code = CodeControl{}, .samples = nullptr};
+}
+
+}  // namespace
+
+const OpDef cond_op = control_row("cond", "One of two bodies.", infer_cond, eval_cond, batch_cond);
+const OpDef while_op = control_row("while", "A body again and again while a condition holds.", infer_while, eval_while, batch_while);
+const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", infer_scan, eval_scan, batch_scan);
+const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", infer_call, eval_call, batch_call);
+
+namespace {
+constexpr const OpDef* rows[] = {&cond_op, &while_op, &scan_op, &call_op};
+}
+const Family control_rows = rows;
+
+}  // namespace tercet

@@ -1,0 +1,261 @@
+// Rows: checks that may fail, and output. Attr "lanes" counts the leading axes that are lanes of enclosing vmaps; with
+#include <cstring>
+// attr "has_live" the last operand is a mask over them, and dead lanes neither fail nor print.
+#include <fmt/format.h>
+
+#include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/index_plan.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/ops/sample_arrays.h"
+#include "interpreter/runtime/print.h"
+
+namespace tercet {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+int64_t lane_axes(const Op& op) { return op.attrs.get_or<int64_t>("lanes", 0); }
+bool has_live(const Op& op) { return op.attrs.get_or<bool>("has_live", false); }
+
+/// Lanes of an effect, in order: their index, and whether they are alive.
+class Lanes {
+ public:
+  Lanes(const Op& op, std::span<const Array> in) : rank_(static_cast<size_t>(lane_axes(op))) {
+    if (has_live(op)) live_ = &in.back();
+    if (rank_ && !in.empty()) for (size_t k = 0; k < rank_; ++k) sizes_.push_back(in[0].shape[k]);
+  }
+  int64_t count() const { return element_count(sizes_); }
+  bool alive(int64_t lane) const { return !live_ || live_->data<bool>()[live_->count() == 1 ? 0 : lane]; }
+  LaneIndex index(int64_t lane) const {
+    LaneIndex out(rank_);
+    for (size_t k = rank_; k-- > 0; lane /= sizes_[k]) out[k] = lane % sizes_[k];
+    return out;
+  }
+
+ private:
+  size_t rank_;
+  Shape sizes_;
+  const Array* live_ = nullptr;
+};
+
+/// Finds the first element, lane by lane, for which `bad` holds and reports `describe` of it.
+template <class Bad, class Describe>
+void report_first(EvalContext& context, const Op& op, std::span<const Array> in, Bad bad, Describe describe) {
+  Lanes lanes(op, in);
+  int64_t per_lane = lanes.count() ? in[0].count() / lanes.count() : 0;
+  for (int64_t lane = 0; lane < lanes.count(); ++lane) {
+    if (!lanes.alive(lane)) continue;
+    for (int64_t i = lane * per_lane; i < (lane + 1) * per_lane; ++i) {
+      if (!bad(i)) continue;
+      Diagnostic d = describe(i);
+      d.span = op.span;
+      context.report(std::move(d), lanes.index(lane));
+      return;
+    }
+  }
+}
+
+/// The mask of an effect inside one more batch: what it had, and what the batch adds, over all lane axes.
+ValueId combined_live(BatchContext& c, const Op& op, const BatchedValue* old_live, const std::vector<Dim>& lane_dims) {
+  Builder& b = c.out();
+  ValueId live = old_live ? c.mapped(*old_live, op.span) : no_value;
+  if (c.live() == no_value) return live;
+  ValueId outer = b.emit(broadcast_op, {c.live()}, {{"dims", lane_dims}, {"axes", Ints{0}}}, op.span);
+  return live == no_value ? outer : b.emit(bit_and_op, {live, outer}, {}, op.span);
+}
+
+/// Effects on lanes: one more lane axis, the mask narrowed by the batch's.
+std::vector<BatchedValue> batch_effect_mapped(BatchContext& c, const Op& op, std::span<const BatchedValue> in) {
+  size_t operands = in.size() - has_live(op);
+  std::vector<ValueId> inputs = all_mapped(c, in.first(operands), op.span);
+  Attrs attrs;
+  for (auto& [name, value] : op.attrs.items()) attrs.set(name, std::holds_alternative<Dim>(value) ? Attr(c.size(std::get<Dim>(value))) : value);
+  attrs.set("lanes", lane_axes(op) + 1);
+  std::vector<Dim> dims{c.lanes()};
+  for (int64_t k = 1; k <= lane_axes(op); ++k) dims.push_back(c.out().type(inputs[0]).dims[static_cast<size_t>(k)]);
+  ValueId live = combined_live(c, op, has_live(op) ? &in.back() : nullptr, dims);
+  attrs.set("has_live", live != no_value);
+  if (live != no_value) inputs.push_back(live);
+  return emit_mapped(c, op, std::move(inputs), std::move(attrs));
+}
+
+/// A check on values that all lanes share fails for all or none: it stays one check, on when any lane is alive.
+std::vector<BatchedValue> batch_check(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  bool any_mapped = false;
+  for (const BatchedValue& v : in) any_mapped |= v.mapped;
+  if (any_mapped && in.size() > size_t{has_live(op)}) return batch_effect_mapped(c, op, in);
+  if (c.live() == no_value && !any_mapped) return c.emit_shared(f, op, in);
+  Builder& b = c.out();
+  auto any = [&](ValueId mask) {
+    Ints axes;
+    for (int k = 0; k < b.type(mask).rank(); ++k) axes.push_back(k);
+    return axes.empty() ? mask : b.emit(any_op, {mask}, {{"axes", axes}}, op.span);
+  };
+  ValueId live = c.live() == no_value ? no_value : any(c.live());
+  if (has_live(op)) live = live == no_value ? any(in.back().value) : b.emit(bit_and_op, {live, any(in.back().value)}, {}, op.span);
+  std::vector<ValueId> inputs;
+  for (const BatchedValue& v : in.first(in.size() - has_live(op))) inputs.push_back(v.value);
+  inputs.push_back(live);
+  Attrs attrs;
+  for (auto& [name, value] : op.attrs.items()) attrs.set(name, std::holds_alternative<Dim>(value) ? Attr(c.size(std::get<Dim>(value))) : value);
+  attrs.set("has_live", true);
+  attrs.set("lanes", int64_t{0});
+  b.emit_many(*op.def, std::move(inputs), std::move(attrs), op.span);
+  return {};
+}
+
+std::vector<BatchedValue> batch_output(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  return batch_effect_mapped(c, op, in);
+}
+
+std::vector<Type> infer_nothing(const InferInput&) { return {}; }
+
+// ---- check_index ----
+std::vector<Array> eval_check_index(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  int64_t n = context.size(op.attrs.get<Dim>("size"));
+  std::vector<int64_t> index = as_int64(in[0]);
+  bool is_u64 = in[0].dtype == DType::U64;
+  auto bad = [&](int64_t i) {
+    int64_t v = index[static_cast<size_t>(i)];
+    return v >= n || v < -n || (is_u64 && v < 0);
+  };
+  report_first(context, op, in, bad, [&](int64_t i) {
+    Diagnostic d;
+    d.kind = Kind::Index;
+    int64_t v = index[static_cast<size_t>(i)];
+    d.message = fmt::format("index {} is out of range for size {}", is_u64 ? fmt::format("{}", static_cast<uint64_t>(v)) : fmt::format("{}", v), n);
+    if (op.attrs.has("axis")) d.label = fmt::format("axis {}", op.attrs.get<int64_t>("axis"));
+    if (op.attrs.has("help")) d.help = op.attrs.get<std::string>("help");
+    else if (n == 0) d.help = "the axis is empty";
+    else d.help = fmt::format("valid are {} to {}; take(x, i, mode=\"clip\" | \"wrap\" | \"fill\") has other rules", -n, n - 1);
+    return d;
+  });
+  return {};
+}
+std::vector<Sample> check_index_samples() { return {{{integers(DType::I32, {3}, {0, 2, -3})}, {{"size", Dim(3)}, {"axis", int64_t{0}}}}}; }
+
+// ---- check_window: start + attr "size" must fit in attr "length" ----
+std::vector<Array> eval_check_window(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  int64_t n = context.size(op.attrs.get<Dim>("length")), w = context.size(op.attrs.get<Dim>("size"));
+  std::vector<int64_t> start = as_int64(in[0]);
+  report_first(context, op, in, [&](int64_t i) { int64_t s = start[static_cast<size_t>(i)]; return w < 0 || s < 0 || s > n - w; }, [&](int64_t i) {
+    Diagnostic d;
+    d.kind = Kind::Index;
+    int64_t s = start[static_cast<size_t>(i)];
+    d.message = fmt::format("the window {} : {} is out of range for size {}", s, s + w, n);
+    d.help = fmt::format("a window x[e : e + w] must fit: 0 <= e and e + {} <= {}", w, n);
+    return d;
+  });
+  return {};
+}
+std::vector<Sample> check_window_samples() { return {{{integers(DType::I32, {2}, {0, 5})}, {{"size", Dim(3)}, {"length", Dim(8)}}}}; }
+
+// ---- check_nonzero ----
+std::vector<Array> eval_check_nonzero(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  std::vector<int64_t> divisor = as_int64(in[0]);
+  report_first(context, op, in, [&](int64_t i) { return divisor[static_cast<size_t>(i)] == 0; }, [&](int64_t) {
+    Diagnostic d;
+    d.kind = Kind::Arithmetic;
+    d.message = fmt::format("integer `{}` by zero", op.attrs.get<std::string>("operator"));
+    d.help = "use floats (`/`), or guard with `if` or `where(d == 0, 1, d)`";
+    return d;
+  });
+  return {};
+}
+std::vector<Sample> check_nonzero_samples() { return {{{integers(DType::I32, {2}, {1, -5})}, {{"operator", std::string("//")}}}}; }
+
+// ---- check_dims: attr "relation" "equal", "broadcast" or "at_least" between sizes ----
+std::vector<Array> eval_check_dims(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  int64_t left = context.size(op.attrs.get<Dim>("left")), right = context.size(op.attrs.get<Dim>("right"));
+  const std::string& relation = op.attrs.get<std::string>("relation");
+  bool good = left == right || (relation == "broadcast" && (left == 1 || right == 1)) || (relation == "at_least" && left >= right);
+  if (good || (has_live(op) && !in.back().data<bool>()[0])) return {};
+  Diagnostic d;
+  d.kind = Kind::Shape;
+  d.span = op.span;
+  d.message = op.attrs.get<std::string>("message");
+  for (auto [mark, size] : {std::pair{"{left}", left}, std::pair{"{right}", right}})
+    for (size_t at; (at = d.message.find(mark)) != std::string::npos;) d.message.replace(at, std::strlen(mark), fmt::format("{}", size));
+  d.help = op.attrs.get_or<std::string>("help", "");
+  d.label = fmt::format("{} against {}", left, right);
+  context.report(std::move(d), {});
+  return {};
+}
+std::vector<Sample> check_dims_samples() {
+  return {{{}, {{"left", Dim(3)}, {"right", Dim(3)}, {"relation", std::string("equal")}, {"message", std::string("sizes differ")}}}};
+}
+
+// ---- assert ----
+std::vector<Array> eval_assert(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  const bool* condition = in[0].data<bool>();
+  report_first(context, op, in, [&](int64_t i) { return !condition[i]; }, [&](int64_t) {
+    Diagnostic d;
+    d.kind = Kind::Assert;
+    d.message = op.attrs.get<std::string>("message");
+    return d;
+  });
+  return {};
+}
+std::vector<Sample> assert_samples() {
+  Array yes = Array::make(DType::Bool, {});
+  *yes.data<bool>() = true;
+  return {{{yes}, {{"message", std::string("never")}}}};
+}
+
+// ---- print: attr "text" with \1 where an operand goes, \2 where it goes quoted ----
+std::string lane_text(const Op& op, std::span<const Array> operands, int64_t lane, int64_t axes) {
+  std::string out;
+  size_t next = 0;
+  for (char c : op.attrs.get<std::string>("text")) {
+    if (c != '\1' && c != '\2') {
+      out += c;
+      continue;
+    }
+    Array a = operands[next++];
+    for (int64_t k = 0; k < axes; ++k) a.shape.erase(0);
+    a.offset += lane * a.bytes();
+    out += c == '\1' ? format(a) : format_inside(a);
+  }
+  return out;
+}
+std::vector<Array> eval_print(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  Lanes lanes(op, in);
+  for (int64_t lane = 0; lane < lanes.count(); ++lane)
+    if (lanes.alive(lane)) context.print(lane_text(op, in.first(in.size() - has_live(op)), lane, lane_axes(op)), lanes.index(lane));
+  return {};
+}
+
+// ---- regions ----
+std::vector<Array> eval_region_begin(EvalContext& context, const Function&, const Op&, std::span<Array>) { context.begin_region(); return {}; }
+std::vector<Array> eval_region_end(EvalContext& context, const Function&, const Op&, std::span<Array>) { context.end_region(); return {}; }
+/// An inner vmap's region is part of the outer one's.
+std::vector<BatchedValue> batch_region(BatchContext&, const Function&, const Op&, std::span<const BatchedValue>) { return {}; }
+
+constexpr NotDifferentiable no_result{"it has no result"};
+
+constexpr OpDef check_row(const char* name, const char* doc, EvalRule eval, Samples samples) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Check, .infer = infer_nothing, .eval = eval,
+          .batch = BatchCustom{batch_check}, .diff = no_result, .code = CodeCheck{}, .samples = samples};
+}
+constexpr OpDef output_row(const char* name, const char* doc, EvalRule eval, BatchFn batch) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Output, .infer = infer_nothing, .eval = eval,
+          .batch = BatchCustom{batch}, .diff = no_result, .code = CodeCall{}, .samples = nullptr};
+}
+
+}  // namespace
+
+const OpDef check_index_op = check_row("check_index", "Indices are within -size .. size - 1.", eval_check_index, check_index_samples);
+const OpDef check_window_op = check_row("check_window", "Windows fit.", eval_check_window, check_window_samples);
+const OpDef check_nonzero_op = check_row("check_nonzero", "No divisor is zero.", eval_check_nonzero, check_nonzero_samples);
+const OpDef check_dims_op = check_row("check_dims", "Two sizes go together.", eval_check_dims, check_dims_samples);
+const OpDef assert_op = check_row("assert", "A condition holds.", eval_assert, assert_samples);
+const OpDef print_op = output_row("print", "A line on standard output.", eval_print, batch_output);
+const OpDef region_begin_op = output_row("region_begin", "From here on effects are ordered by lane.", eval_region_begin, batch_region);
+const OpDef region_end_op = output_row("region_end", "Effects since the region began act, lane by lane.", eval_region_end, batch_region);
+
+namespace {
+constexpr const OpDef* rows[] = {&check_index_op, &check_window_op, &check_nonzero_op, &check_dims_op, &assert_op, &print_op, &region_begin_op, &region_end_op};
+}
+const Family effect_rows = rows;
+
+}  // namespace tercet

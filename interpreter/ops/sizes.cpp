@@ -1,0 +1,63 @@
+// Rows: from values to sizes and back.
+#include <fmt/format.h>
+
+#include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/ops/sample_arrays.h"
+
+namespace tercet {
+namespace {
+
+std::vector<Type> infer_as_size(const InferInput& in) {
+  TERCET_CHECK(in.operands.size() == 1 && in.operands[0].rank() == 0 && is_int(in.operands[0].dtype));
+  return {{DType::I64, {}}};
+}
+std::vector<Array> eval_as_size(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  int64_t size = in[0].as_int();
+  if (size < 0) {
+    Diagnostic d;
+    d.kind = Kind::Value;
+    d.span = op.span;
+    d.message = fmt::format("a size must not be negative, and this is {}", size);
+    context.report(std::move(d), {});
+    size = 0;
+  }
+  context.define(op, size);
+  return {scalar_of_int(DType::I64, size)};
+}
+std::vector<BatchedValue> batch_as_size(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
+  fail(Kind::Unsupported, op.span, "a size that differs between lanes gives rows of different length, which vmap does not do yet",
+       "give every lane the same size and mask what is left over");
+}
+std::vector<Sample> as_size_samples() { return {{{integers(DType::I32, {}, {5})}, {{"defines", Dim::symbol("s")}}}}; }
+
+std::vector<Type> infer_dim_value(const InferInput& in) {
+  TERCET_CHECK(in.operands.empty());
+  return {{DType::I64, {}}};
+}
+std::vector<Array> eval_dim_value(EvalContext& context, const Function&, const Op& op, std::span<Array>) {
+  return {scalar_of_int(DType::I64, context.size(op.attrs.get<Dim>("dim")))};
+}
+std::vector<BatchedValue> batch_dim_value(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  return c.emit_shared(f, op, in);
+}
+std::vector<Sample> dim_value_samples() { return {{{}, {{"dim", Dim(7)}}}}; }
+
+}  // namespace
+
+// Effect::Check: it fails for a negative value.
+const OpDef as_size_op = {
+    .name = "as_size", .doc = "An integer that becomes a size.", .surface = Internal{}, .effect = Effect::Check,
+    .infer = infer_as_size, .eval = eval_as_size, .batch = BatchCustom{batch_as_size},
+    .diff = NotDifferentiable{"it works on integers"}, .code = CodeSize{}, .samples = as_size_samples};
+const OpDef dim_value_op = {
+    .name = "dim_value", .doc = "A size as a value.", .surface = Internal{}, .effect = Effect::Pure,
+    .infer = infer_dim_value, .eval = eval_dim_value, .batch = BatchCustom{batch_dim_value},
+    .diff = NotDifferentiable{"it works on integers"}, .code = CodeSize{}, .samples = dim_value_samples};
+
+namespace {
+constexpr const OpDef* rows[] = {&as_size_op, &dim_value_op};
+}
+const Family size_rows = rows;
+
+}  // namespace tercet
