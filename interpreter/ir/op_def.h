@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "interpreter/ir/function.h"
+#include "interpreter/runtime/reduce_kind.h"
 
 namespace tercet {
 
@@ -66,7 +67,6 @@ struct CodeView { View (*apply)(const Function&, const Op&, const View& in); };
 /// The same elements in row-major order under other sizes (attr "dims"): free where the operand is contiguous.
 struct CodeReshape {};
 /// Reduction over attr "axes" in the defined order.
-enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
 struct CodeReduce { ReduceKind kind; };
 /// Cumulative left fold along attr "axis".
 struct CodeScan { ReduceKind kind; };

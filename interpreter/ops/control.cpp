@@ -40,7 +40,7 @@ std::vector<ValueId> with_live(BatchContext& c, std::vector<ValueId> inputs) {
 
 // ---- cond(predicate, captures…) {then, else} ----
 std::vector<Type> infer_cond(const InferInput& in) {
-  TERCET_CHECK(in.bodies.size() == 2 && in.operands[0] == Type{DType::Bool});
+  TERCET_CHECK(in.bodies.size() == 2 && in.operands[0].dtype == DType::Bool && in.operands[0].rank() == 0);
   std::vector<Type> a = in.bodies[0]->result_types(), b = in.bodies[1]->result_types();
   TERCET_CHECK(a.size() == b.size());
   const Dims fresh = in.attrs.get_or<Dims>("defines", {});

@@ -231,11 +231,24 @@ std::vector<Array> eval_region_end(EvalContext& context, const Function&, const 
 /// An inner vmap's region is part of the outer one's.
 std::vector<BatchedValue> batch_region(BatchContext&, const Function&, const Op&, std::span<const BatchedValue>) { return {}; }
 
+// ---- the same predicates for compiled code ----
+Num index_fails(std::span<const Num> x, std::span<const Num> sizes) {
+  Num index = cast<int64_t>(x[0]), n = sizes[0], zero = like(index, 0);
+  Num bad = either(index >= n, index < zero - n);
+  return x[0].dtype == DType::U64 ? either(bad, index < zero) : bad;
+}
+Num window_fails(std::span<const Num> x, std::span<const Num> sizes) {   // sizes: length, size
+  Num start = cast<int64_t>(x[0]), zero = like(start, 0);
+  return either(either(sizes[1] < zero, start < zero), start > sizes[0] - sizes[1]);
+}
+Num divisor_is_zero(std::span<const Num> x, std::span<const Num>) { return eq(x[0], like(x[0], 0)); }
+Num condition_is_false(std::span<const Num> x, std::span<const Num>) { return negation(x[0]); }
+
 constexpr NotDifferentiable no_result{"it has no result"};
 
-constexpr OpDef check_row(const char* name, const char* doc, EvalRule eval, Samples samples) {
+constexpr OpDef check_row(const char* name, const char* doc, EvalRule eval, CodeCheck code, Samples samples) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Check, .infer = infer_nothing, .eval = eval,
-          .batch = BatchCustom{batch_check}, .diff = no_result, .code = CodeCheck{}, .samples = samples};
+          .batch = BatchCustom{batch_check}, .diff = no_result, .code = code, .samples = samples};
 }
 constexpr OpDef output_row(const char* name, const char* doc, EvalRule eval, BatchFn batch) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Output, .infer = infer_nothing, .eval = eval,
@@ -244,11 +257,11 @@ constexpr OpDef output_row(const char* name, const char* doc, EvalRule eval, Bat
 
 }  // namespace
 
-const OpDef check_index_op = check_row("check_index", "Indices are within -size .. size - 1.", eval_check_index, check_index_samples);
-const OpDef check_window_op = check_row("check_window", "Windows fit.", eval_check_window, check_window_samples);
-const OpDef check_nonzero_op = check_row("check_nonzero", "No divisor is zero.", eval_check_nonzero, check_nonzero_samples);
-const OpDef check_dims_op = check_row("check_dims", "Two sizes go together.", eval_check_dims, check_dims_samples);
-const OpDef assert_op = check_row("assert", "A condition holds.", eval_assert, assert_samples);
+const OpDef check_index_op = check_row("check_index", "Indices are within -size .. size - 1.", eval_check_index, CodeCheck{index_fails}, check_index_samples);
+const OpDef check_window_op = check_row("check_window", "Windows fit.", eval_check_window, CodeCheck{window_fails}, check_window_samples);
+const OpDef check_nonzero_op = check_row("check_nonzero", "No divisor is zero.", eval_check_nonzero, CodeCheck{divisor_is_zero}, check_nonzero_samples);
+const OpDef check_dims_op = check_row("check_dims", "Two sizes go together.", eval_check_dims, CodeCheck{nullptr}, check_dims_samples);
+const OpDef assert_op = check_row("assert", "A condition holds.", eval_assert, CodeCheck{condition_is_false}, assert_samples);
 const OpDef print_op = output_row("print", "A line on standard output.", eval_print, batch_output);
 const OpDef region_begin_op = output_row("region_begin", "From here on effects are ordered by lane.", eval_region_begin, batch_region);
 const OpDef region_end_op = output_row("region_end", "Effects since the region began act, lane by lane.", eval_region_end, batch_region);
