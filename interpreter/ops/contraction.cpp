@@ -1,0 +1,133 @@
+// Row: contraction of two arrays over any axes (`@`, dot, einsum).
+//
+// Order of the sum (language.md section 10): with free axes on both sides, each element is one chain
+// acc = fma(a, b, acc) with k ascending from +0. With no free axis on one side (vector forms) the products enter the
+// reduction order: partial i mod 16 is a chain of fma, partials and blocks combine as in runtime/reduce.h.
+#include <algorithm>
+
+#include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/elementwise.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/ops/sample_arrays.h"
+#include "interpreter/ops/view_rules.h"
+#include "interpreter/runtime/contract.h"
+
+namespace tercet {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+bool contains(const Ints& axes, int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+/// Axes that are neither batch nor contracted, in order.
+Ints free_axes(int64_t rank, int64_t batch, const Ints& contracted) {
+  Ints out;
+  for (int64_t k = batch; k < rank; ++k)
+    if (!contains(contracted, k)) out.push_back(k);
+  return out;
+}
+
+std::vector<Type> infer_dot(const InferInput& in) {
+  const Type &a = in.operands[0], &b = in.operands[1];
+  int64_t batch = in.attrs.get<int64_t>("batch");
+  const Ints &lhs = in.attrs.get<Ints>("lhs"), &rhs = in.attrs.get<Ints>("rhs");
+  TERCET_CHECK(a.dtype == b.dtype && (is_int(a.dtype) || is_float(a.dtype)) && lhs.size() == rhs.size());
+  for (size_t i = 0; i < lhs.size(); ++i)
+    TERCET_CHECK(a.dims[static_cast<size_t>(lhs[i])] == b.dims[static_cast<size_t>(rhs[i])]);
+  Type t{a.dtype, {a.dims.begin(), a.dims.begin() + batch}};
+  for (int64_t k : free_axes(a.rank(), batch, lhs)) t.dims.push_back(a.dims[static_cast<size_t>(k)]);
+  for (int64_t k : free_axes(b.rank(), batch, rhs)) t.dims.push_back(b.dims[static_cast<size_t>(k)]);
+  return {t};
+}
+
+/// The array with its axes in this order (itself when they are).
+Array permuted(const Array& a, const Ints& order, EvalContext& context) {
+  if (std::is_sorted(order.begin(), order.end())) return a;
+  std::vector<Dim> dims;
+  for (int64_t s : a.shape) dims.emplace_back(s);
+  View whole = contiguous_view(dims), moved{{}, {}, 0};
+  for (int64_t k : order) {
+    moved.sizes.push_back(whole.sizes[static_cast<size_t>(k)]);
+    moved.strides.push_back(whole.strides[static_cast<size_t>(k)]);
+  }
+  return materialize(a, moved, context);
+}
+
+int64_t product(const Array& a, const Ints& axes) {
+  int64_t n = 1;
+  for (int64_t k : axes) n *= a.shape[static_cast<size_t>(k)];
+  return n;
+}
+
+Ints joined(int64_t batch, const Ints& x, const Ints& y) {
+  Ints out;
+  for (int64_t k = 0; k < batch; ++k) out.push_back(k);
+  out.insert(out.end(), x.begin(), x.end());
+  out.insert(out.end(), y.begin(), y.end());
+  return out;
+}
+
+std::vector<Array> eval_dot(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  int64_t batch = op.attrs.get<int64_t>("batch");
+  const Ints &lhs = op.attrs.get<Ints>("lhs"), &rhs = op.attrs.get<Ints>("rhs");
+  Ints left = free_axes(in[0].rank(), batch, lhs), right = free_axes(in[1].rank(), batch, rhs), shared;
+  for (int64_t k = 0; k < batch; ++k) shared.push_back(k);
+  ContractSizes sizes{product(in[0], shared), product(in[0], left), product(in[0], lhs), product(in[1], right)};
+  bool vector_form = left.empty() || right.empty();
+  Array a = permuted(in[0], joined(batch, left, lhs), context);
+  // Vector forms want both operands with the contracted axis innermost.
+  Array b = permuted(in[1], vector_form ? joined(batch, right, rhs) : joined(batch, rhs, right), context);
+  Array out = Array::make(in[0].dtype, context.shape(f.type(op.output()).dims));
+  contract(out.dtype, sizes, vector_form, a.raw(), b.raw(), out.raw());
+  return {std::move(out)};
+}
+
+std::vector<BatchedValue> batch_dot(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  int64_t batch = op.attrs.get<int64_t>("batch");
+  const Ints &lhs = op.attrs.get<Ints>("lhs"), &rhs = op.attrs.get<Ints>("rhs");
+  Builder& b = c.out();
+  if (batch == 0 && in[0].mapped && !in[1].mapped)   // lanes are one more free axis of the left side, in front
+    return emit_mapped(c, op, {in[0].value, in[1].value}, {{"batch", int64_t{0}}, {"lhs", shifted(lhs)}, {"rhs", rhs}});
+  if (batch == 0 && in[1].mapped && !in[0].mapped) {  // lanes end up after the left side's free axes
+    ValueId out = b.emit(dot_op, {in[0].value, in[1].value}, {{"batch", int64_t{0}}, {"lhs", lhs}, {"rhs", shifted(rhs)}}, op.span);
+    int64_t left = b.type(in[0].value).rank() - static_cast<int64_t>(lhs.size());
+    if (left == 0) return {{out, true}};
+    Ints perm{left};
+    for (int64_t k = 0; k < b.type(out).rank(); ++k)
+      if (k != left) perm.push_back(k);
+    return {{b.emit(transpose_op, {out}, {{"perm", perm}}, op.span), true}};
+  }
+  return emit_mapped(c, op, all_mapped(c, in, op.span), {{"batch", batch + 1}, {"lhs", shifted(lhs)}, {"rhs", shifted(rhs)}});
+}
+
+std::vector<Sample> dot_samples() {
+  std::vector<Sample> out;
+  for (DType t : {DType::F32, DType::F64, DType::I32, DType::I8, DType::F16, DType::BF16}) {
+    auto add = [&](Shape a, Shape b, int64_t batch, Ints lhs, Ints rhs) {
+      out.push_back({{counting(t, a), counting(t, b)}, {{"batch", batch}, {"lhs", std::move(lhs)}, {"rhs", std::move(rhs)}}});
+    };
+    add({9, 33}, {33, 17}, 0, {1}, {0});
+    add({33}, {33}, 0, {0}, {0});
+    add({5, 33}, {33}, 0, {1}, {0});
+    add({33}, {33, 5}, 0, {0}, {0});
+    add({3, 4, 5}, {3, 5, 6}, 1, {2}, {1});
+    add({4, 5, 6}, {6, 5, 2}, 0, {1, 2}, {1, 0});
+    add({3, 0}, {0, 2}, 0, {1}, {0});
+    add({3}, {2}, 0, {}, {});
+  }
+  return out;
+}
+
+}  // namespace
+
+const OpDef dot_op = {
+    .name = "dot", .doc = "Sum of products over shared axes.", .surface = Internal{}, .effect = Effect::Pure,
+    .infer = infer_dot, .eval = eval_dot, .batch = BatchCustom{batch_dot}, .diff = NotYet{"it comes with gradients"},
+    .code = CodeContract{}, .samples = dot_samples};
+
+namespace {
+constexpr const OpDef* rows[] = {&dot_op};
+}
+const Family contraction_rows = rows;
+
+}  // namespace tercet
