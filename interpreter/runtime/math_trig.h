@@ -91,9 +91,10 @@ struct TanF64 {
     N ax = absolute(x);
     auto [hi, lo, q] = ReduceTrigF64::apply(ax);
     auto parts = sin_cos_pairs(hi, lo);
+    auto sine = fast_two_sum(parts.sin.hi, parts.sin.lo), cosine = fast_two_sum(parts.cos.hi, parts.cos.lo);
     auto odd = is_odd(q);
-    N top = select(odd, -parts.cos.hi, parts.sin.hi), top_lo = select(odd, -parts.cos.lo, parts.sin.lo);
-    N bottom = select(odd, parts.sin.hi, parts.cos.hi), bottom_lo = select(odd, parts.sin.lo, parts.cos.lo);
+    N top = select(odd, -cosine.hi, sine.hi), top_lo = select(odd, -cosine.lo, sine.lo);
+    N bottom = select(odd, sine.hi, cosine.hi), bottom_lo = select(odd, sine.lo, cosine.lo);
     // One step of long division makes up for the low parts.
     N inverse = like(x, 1) / bottom;
     N ratio = top * inverse;
