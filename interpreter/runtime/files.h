@@ -1,0 +1,45 @@
+// Text files as arrays of strings. What is read is checked: it must be valid UTF-8 (a byte order mark at the start is
+// dropped), and an error `io` names the file, and the line and byte where something is wrong.
+//
+// Example:  Columns docs = read_jsonl("docs.jsonl");   // {{"name", str[n]}, {"text", str[n]}}
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interpreter/runtime/array.h"
+
+namespace tercet {
+
+/// A table: columns of equal length, by name.
+using Columns = std::vector<std::pair<std::string, Array>>;
+
+/// The whole file as one string. Error `limit` beyond 4 GiB.
+Array read_text(const std::string& path);
+
+/// str[n] of the lines without their breaks (\n or \r\n); a break at the very end starts no further line.
+Array read_lines(const std::string& path);
+
+/// One JSON object a line -> a column per key: str, i64, f64 or bool. Empty lines are skipped.
+///
+/// The first object says which columns there are; every other must have the same keys (in any order) with values of
+/// the same type, whole numbers and others mixing to f64. Anything else (a key that is missing, new or doubled; null;
+/// an array or object as value; a whole number that f64 or i64 cannot hold) is an error `io` that names line and key.
+/// With `columns`, only those keys are read, and others may be there or not and hold anything.
+Columns read_jsonl(const std::string& path, const std::vector<std::string>& columns = {});
+
+/// Replaces a file's content. Error `io` when that fails.
+void write_text(const std::string& path, std::string_view text);
+
+// ---- for other readers of files ----
+/// A file in memory, padded so that simdjson may read past its end; `text` is valid UTF-8 without byte order mark.
+struct FileText {
+  std::string path;
+  std::shared_ptr<Buffer> buffer;
+  std::string_view text;
+};
+FileText load_text(const std::string& path);
+/// The lines of a text, as read_lines defines them.
+std::vector<std::string_view> lines_of(std::string_view text);
+
+}  // namespace tercet

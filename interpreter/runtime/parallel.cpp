@@ -1,0 +1,60 @@
+#include "interpreter/runtime/parallel.h"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "interpreter/runtime/array.h"
+
+namespace tercet {
+namespace {
+
+thread_local const Poll* poll_of_thread = nullptr;
+
+/// More chunks than threads, so that rows of unequal length even out.
+constexpr int64_t chunks_per_thread = 8;
+
+}  // namespace
+
+PollScope::PollScope(const Poll* poll) : previous_(poll_of_thread) { poll_of_thread = poll; }
+PollScope::~PollScope() { poll_of_thread = previous_; }
+
+void poll() {
+  if (poll_of_thread && *poll_of_thread) (*poll_of_thread)();
+}
+
+int64_t chunk_count(int64_t count, int64_t grain) {
+  int64_t most = chunks_per_thread * tbb::this_task_arena::max_concurrency();
+  return std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), count > 0, most);
+}
+
+void parallel_chunks(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int64_t)>& body) {
+  int64_t chunks = chunk_count(count, grain);
+  auto begin_of = [&](int64_t chunk) {
+    return count / chunks * chunk + std::min(chunk, count % chunks);
+  };
+  if (chunks == 1) {
+    poll();
+    return body(0, 0, count);
+  }
+  std::vector<std::exception_ptr> failures(static_cast<size_t>(chunks));
+  std::shared_ptr<MemoryBudget> budget = current_budget();
+  const Poll* poll_of_caller = poll_of_thread;
+  tbb::parallel_for(int64_t{0}, chunks, [&](int64_t chunk) {
+    BudgetScope budget_scope(budget);
+    PollScope poll_scope(poll_of_caller);
+    try {
+      poll();
+      body(chunk, begin_of(chunk), begin_of(chunk + 1));
+    } catch (...) {
+      failures[static_cast<size_t>(chunk)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace tercet

@@ -1,0 +1,34 @@
+// Native loops over many rows on several threads (oneTBB), for work whose rows do not depend on each other.
+//
+// The caller's memory budget and poll go with the work to the worker threads. When several chunks fail, the failure of
+// the first one in order is thrown, as if the rows ran one after another.
+// Example:  parallel_chunks(rows, 64, [&](int64_t chunk, int64_t begin, int64_t end) { … });
+#pragma once
+#include <cstdint>
+#include <functional>
+
+namespace tercet {
+
+/// What a call asks now and then, from any thread: throws a Failure (`interrupt`, `limit`) when it is to stop.
+using Poll = std::function<void()>;
+
+/// Sets the poll of this thread for a scope; `poll` must outlive it.
+class PollScope {
+ public:
+  explicit PollScope(const Poll* poll);
+  ~PollScope();
+  PollScope(const PollScope&) = delete;
+
+ private:
+  const Poll* previous_;
+};
+/// Asks the poll of this thread, if any. Call about once per 100 microseconds of work.
+void poll();
+
+/// In how many chunks parallel_chunks cuts `count` rows, at least `grain` in each.
+int64_t chunk_count(int64_t count, int64_t grain);
+
+/// Calls body(chunk, begin, end) for contiguous chunks that cover [0, count) in order, and polls before each.
+void parallel_chunks(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int64_t)>& body);
+
+}  // namespace tercet

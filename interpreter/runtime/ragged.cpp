@@ -1,0 +1,119 @@
+#include "interpreter/runtime/ragged.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/text_arena.h"
+
+namespace tercet {
+namespace {
+
+constexpr int64_t pad_grain = 1 << 14;   // elements
+
+/// Rows of an array for padding: n rows of `inner` elements an entry, row r being entries offsets[r] .. offsets[r+1].
+struct Rows {
+  std::vector<int64_t> offsets;
+  int64_t inner = 1;
+  Shape outer, rest;        // axes before and after the row axis
+
+  int64_t count() const { return static_cast<int64_t>(offsets.size()) - 1; }
+  int64_t length(int64_t r) const { return offsets[static_cast<size_t>(r) + 1] - offsets[static_cast<size_t>(r)]; }
+};
+
+Rows rows_of(const Array& array) {
+  auto ragged = std::find(array.shape.begin(), array.shape.end(), ragged_axis);
+  auto axis = array.ragged ? ragged - array.shape.begin() : std::min(1, array.rank() - 1);
+  TERCET_CHECK(axis >= 0 && (!array.ragged || array.ragged->offsets.size() == 1));
+  Rows rows;
+  for (int i = 0; i < array.rank(); ++i)
+    if (i != axis) (i < axis ? rows.outer : rows.rest).push_back(array.shape[static_cast<size_t>(i)]);
+  rows.inner = element_count(rows.rest);
+  if (array.ragged) return rows.offsets = array.ragged->offsets[0], rows;
+  for (int64_t r = 0; r <= element_count(rows.outer); ++r) rows.offsets.push_back(r * array.shape[static_cast<size_t>(axis)]);
+  return rows;
+}
+
+std::shared_ptr<const Ragged> with_level(const Array& outer, const std::vector<int64_t>& lengths) {
+  auto ragged = outer.ragged ? std::make_shared<Ragged>(*outer.ragged) : std::make_shared<Ragged>();
+  std::vector<int64_t>& offsets = ragged->offsets.emplace_back(lengths.size() + 1);
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  return ragged;
+}
+
+}  // namespace
+
+int64_t total_elements(const Array& array) {
+  int64_t total = 1;
+  size_t level = 0;
+  for (int64_t size : array.shape) {
+    if (size == ragged_axis) total = array.ragged->offsets[level++].back();
+    else total *= size;
+  }
+  return total;
+}
+
+Array ragged_rows(Array values, const std::vector<int64_t>& lengths) {
+  Array outer;
+  outer.shape = {static_cast<int64_t>(lengths.size())};
+  return ragged_under(outer, std::move(values), lengths);
+}
+
+Array ragged_under(const Array& outer, Array values, const std::vector<int64_t>& lengths) {
+  TERCET_CHECK(values.rank() > 0 && !values.ragged);
+  std::shared_ptr<const Ragged> ragged = with_level(outer, lengths);
+  TERCET_CHECK(ragged->offsets.back().back() == values.shape[0]);
+  Shape shape = outer.shape;
+  shape.push_back(ragged_axis);
+  for (size_t i = 1; i < values.shape.size(); ++i) shape.push_back(values.shape[i]);
+  values.shape = shape;
+  values.ragged = std::move(ragged);
+  return values;
+}
+
+Array row_lengths(const Array& array) {
+  TERCET_CHECK(array.ragged != nullptr);
+  const std::vector<int64_t>& offsets = array.ragged->offsets.back();
+  std::vector<int64_t> lengths(offsets.size() - 1);
+  for (size_t i = 0; i < lengths.size(); ++i) lengths[i] = offsets[i + 1] - offsets[i];
+  Array out = Array::vector<int64_t>(lengths);
+  size_t axis = array.shape.size();
+  while (array.shape[--axis] != ragged_axis) {}
+  out.shape = Shape(array.shape.span().first(axis));
+  if (array.ragged->offsets.size() > 1) {
+    auto ragged = std::make_shared<Ragged>(*array.ragged);
+    ragged->offsets.pop_back();
+    out.ragged = std::move(ragged);
+  }
+  return out;
+}
+
+Array pad_rows(const Array& array, int64_t length, const Array& fill) {
+  TERCET_CHECK(fill.dtype == array.dtype && fill.rank() == 0);
+  Rows rows = rows_of(array);
+  if (length < 0) {
+    length = 0;
+    for (int64_t r = 0; r < rows.count(); ++r) length = std::max(length, rows.length(r));
+  }
+  Shape shape = rows.outer;
+  shape.push_back(length);
+  for (int64_t size : rows.rest) shape.push_back(size);
+  Array out = Array::make(array.dtype, shape);
+  share_owners(out, array);
+  share_owners(out, fill);
+  int64_t width = length * rows.inner;
+  visit_dtype(array.dtype, [&]<class T>() {
+    const T *from = array.data<T>(), value = *fill.data<T>();
+    T* to = out.data<T>();
+    parallel_chunks(rows.count(), pad_grain / std::max<int64_t>(width, 1) + 1, [&](int64_t, int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        int64_t kept = std::min(length, rows.length(r)) * rows.inner;
+        std::copy_n(from + rows.offsets[static_cast<size_t>(r)] * rows.inner, kept, to + r * width);
+        std::fill_n(to + r * width + kept, width - kept, value);
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace tercet

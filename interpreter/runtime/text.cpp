@@ -1,0 +1,123 @@
+#include "interpreter/runtime/text.h"
+
+#include "interpreter/runtime/text_rows.h"
+#include "interpreter/runtime/unicode.h"
+
+namespace tercet {
+namespace {
+
+/// In ASCII text of only lower (upper) case nothing changes: the element itself is the result.
+template <bool (*changes)(char)> bool stays(std::string_view text) {
+  bool any = false;
+  for (char c : text) any |= changes(c);
+  return !any;
+}
+bool is_upper_or_wide(char c) { return static_cast<unsigned char>(c) >= 0x80 || (c >= 'A' && c <= 'Z'); }
+bool is_lower_or_wide(char c) { return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z'); }
+
+template <bool (*changes)(char), void (*append)(std::string&, std::string_view)> Array change_case(const Array& texts) {
+  return map_to_text(texts, [](const StringRef& text, TextArena& arena) {
+    if (stays<changes>(text.view())) return text;
+    static thread_local std::string scratch;
+    scratch.clear();
+    append(scratch, text.view());
+    return arena.add(scratch);
+  });
+}
+
+/// The code point that ends at `end`.
+uint32_t code_point_before(std::string_view text, size_t end, size_t* begin) {
+  size_t at = end;
+  do --at; while (at > 0 && (text[at] & 0xC0) == 0x80);
+  *begin = at;
+  return next_code_point(text, &at);
+}
+
+std::string_view stripped(std::string_view text) {
+  size_t begin = 0, end = text.size();
+  for (size_t at = 0; begin < end && is_space(next_code_point(text, &at));) begin = at;
+  for (size_t at = end; end > begin && is_space(code_point_before(text, end, &at));) end = at;
+  return text.substr(begin, end - begin);
+}
+
+[[noreturn]] void empty_part(const char* what) {
+  fail(Kind::Value, {}, std::string(what) + " must not be empty", "to get single characters, use `tokenize(\"chars\")`");
+}
+
+}  // namespace
+
+Array lower(const Array& texts) { return change_case<is_upper_or_wide, append_lower>(texts); }
+Array upper(const Array& texts) { return change_case<is_lower_or_wide, append_upper>(texts); }
+
+Array strip(const Array& texts) {
+  return map_to_text(texts, [](const StringRef& text, TextArena&) { return StringRef(stripped(text.view())); });
+}
+
+Array replace(const Array& texts, std::string_view from, std::string_view to) {
+  if (from.empty()) empty_part("the text to replace");
+  return map_to_text(texts, [&](const StringRef& text, TextArena& arena) {
+    std::string_view rest = text.view();
+    size_t at = rest.find(from);
+    if (at == std::string_view::npos) return text;
+    std::string out;
+    for (; at != std::string_view::npos; at = rest.find(from)) {
+      out.append(rest.substr(0, at)).append(to);
+      rest.remove_prefix(at + from.size());
+    }
+    return arena.add(out.append(rest));
+  });
+}
+
+Array text_lengths(const Array& texts) { return map_to_number<int64_t>(texts, count_code_points); }
+
+Array starts_with(const Array& texts, std::string_view prefix) {
+  return map_to_number<bool>(texts, [&](std::string_view text) { return text.starts_with(prefix); });
+}
+
+Array ends_with(const Array& texts, std::string_view suffix) {
+  return map_to_number<bool>(texts, [&](std::string_view text) { return text.ends_with(suffix); });
+}
+
+Array contains(const Array& texts, std::string_view part) {
+  return map_to_number<bool>(texts, [&](std::string_view text) { return text.find(part) != std::string_view::npos; });
+}
+
+Array find(const Array& texts, std::string_view part) {
+  return map_to_number<int64_t>(texts, [&](std::string_view text) -> int64_t {
+    size_t at = text.find(part);
+    return at == std::string_view::npos ? -1 : count_code_points(text.substr(0, at));
+  });
+}
+
+Array split(const Array& texts, std::string_view separator) {
+  if (separator.empty()) empty_part("the separator");
+  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
+    std::string_view rest = text.view();
+    for (size_t at = rest.find(separator); at != std::string_view::npos; at = rest.find(separator)) {
+      row.emplace_back(rest.substr(0, at));
+      rest.remove_prefix(at + separator.size());
+    }
+    row.emplace_back(rest);
+  });
+}
+
+Array text_bytes(const Array& texts) {
+  return map_to_rows<uint8_t>(texts, DType::U8, [](const StringRef& text, std::vector<uint8_t>& row) {
+    std::string_view bytes = text.view();
+    row.insert(row.end(), bytes.begin(), bytes.end());
+  });
+}
+
+Array code_points(const Array& texts) {
+  return map_to_rows<int32_t>(texts, DType::I32, [](const StringRef& text, std::vector<int32_t>& row) {
+    std::string_view bytes = text.view();
+    for (size_t at = 0; at < bytes.size();) row.push_back(static_cast<int32_t>(next_code_point(bytes, &at)));
+  });
+}
+
+bool all_valid_utf8(const Array& texts) {
+  const StringRef* in = texts.data<StringRef>();
+  return std::all_of(in, in + total_elements(texts), [](const StringRef& text) { return is_valid_utf8(text.view()); });
+}
+
+}  // namespace tercet

@@ -1,0 +1,52 @@
+// Operations on arrays of strings. Every function takes an array of dtype str and any shape, ragged or not, and works
+// on each string; rows of results are a new innermost ragged axis (str[n] -> str[n, *], one string -> str[k]).
+// Large arrays are worked on by several threads.
+//
+// Texts are valid UTF-8; positions and lengths count code points.
+// Example:  Array tokens = tokenize(lower(texts), "words");
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "interpreter/runtime/array.h"
+
+namespace tercet {
+
+// ---- str -> str ----
+Array lower(const Array& texts);
+Array upper(const Array& texts);
+/// Without white space at both ends.
+Array strip(const Array& texts);
+/// Every occurrence of `from`, left to right; error `value` when `from` is empty.
+Array replace(const Array& texts, std::string_view from, std::string_view to);
+
+// ---- str -> number ----
+Array text_lengths(const Array& texts);                          // i64, in code points
+Array starts_with(const Array& texts, std::string_view prefix);  // bool
+Array ends_with(const Array& texts, std::string_view suffix);    // bool
+Array contains(const Array& texts, std::string_view part);       // bool
+Array find(const Array& texts, std::string_view part);           // i64: first position, -1 when absent
+/// Whether the RE2 pattern occurs somewhere (use ^ and $ for all of the text). Error `value` for a bad pattern.
+Array matches(const Array& texts, std::string_view pattern);     // bool
+
+// ---- str -> rows ----
+/// "words": see next_word in unicode.h (case is kept). "chars": code points. "bytes": u8 rows, as text_bytes (a byte
+/// alone is no text). Anything else is an RE2 pattern whose
+/// matches are the tokens, or what its first group captured; empty tokens are left out.
+Array tokenize(const Array& texts, std::string_view kind);
+/// Pieces between separators; error `value` when the separator is empty.
+Array split(const Array& texts, std::string_view separator);
+Array text_bytes(const Array& texts);                            // u8 rows
+Array code_points(const Array& texts);                           // i32 rows
+
+// ---- rows -> str ----
+/// The strings of each innermost row with `separator` between them: str[n, *] -> str[n], str[k] -> one string.
+Array join(const Array& texts, std::string_view separator);
+/// Texts from rows of bytes (u8) or code points (i32). Error `value` naming the row when they are not Unicode text.
+Array text_from_bytes(const Array& rows);
+Array text_from_code_points(const Array& rows);
+
+/// True when every string is valid UTF-8; used to check what comes from outside.
+bool all_valid_utf8(const Array& texts);
+
+}  // namespace tercet

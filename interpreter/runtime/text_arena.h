@@ -1,0 +1,27 @@
+// Where the text of long string elements is put: blocks that fill up one after another, kept alive by the arrays.
+//
+// Example:  TextArena arena;  StringRef s = arena.add("a long piece of text");  arena.give_to(array);
+#pragma once
+#include <string_view>
+
+#include "interpreter/runtime/array.h"
+
+namespace tercet {
+
+class TextArena {
+ public:
+  /// An element with this text: inside the element when short, else copied into a block.
+  StringRef add(std::string_view text);
+  /// Hands the blocks to an array whose elements refer to them.
+  void give_to(Array& array);
+
+ private:
+  std::vector<std::shared_ptr<const void>> blocks_;
+  char* at_ = nullptr;
+  size_t left_ = 0, next_block_ = 512;
+};
+
+/// Lets `array` keep alive what `source` does.
+void share_owners(Array& array, const Array& source);
+
+}  // namespace tercet

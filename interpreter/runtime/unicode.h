@@ -1,0 +1,38 @@
+// UTF-8 text: checking, code points, case, word boundaries. Properties come from utf8proc.
+//
+// All functions but the checks expect valid UTF-8, which every string value is: text is checked where it comes in.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tercet {
+
+/// Offset of the first byte that is not part of valid UTF-8, or npos. No overlong forms, surrogates, or > U+10FFFF.
+size_t find_invalid_utf8(std::string_view text);
+bool is_valid_utf8(std::string_view text);
+
+/// Number of code points.
+int64_t count_code_points(std::string_view text);
+/// Reads the code point at `*at` and moves `*at` behind it. A malformed byte reads as U+FFFD.
+uint32_t next_code_point(std::string_view text, size_t* at);
+void append_code_point(std::string& out, uint32_t code_point);
+
+/// Appends the text in lower or upper case (full mappings: ß becomes SS; a final Σ becomes ς), in no one's language.
+void append_lower(std::string& out, std::string_view text);
+void append_upper(std::string& out, std::string_view text);
+bool is_ascii(std::string_view text);
+
+/// White space as Unicode has it (property White_Space).
+bool is_space(uint32_t code_point);
+/// Letter, mark or digit of any script.
+bool is_word_character(uint32_t code_point);
+
+/// The next word at or after `*at`, moved behind it; empty at the end of the text.
+///
+/// A word is a run of letters, marks and digits, with single apostrophes (' or ’) between two of them: don't.
+/// Ideographs and Hiragana, which are written without spaces, are words of one code point each.
+/// Example: words of "It's 中文, e-mail" are It's, 中, 文, e, mail.
+std::string_view next_word(std::string_view text, size_t* at);
+
+}  // namespace tercet

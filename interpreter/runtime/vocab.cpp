@@ -1,0 +1,160 @@
+#include "interpreter/runtime/vocab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "interpreter/runtime/print.h"
+#include "interpreter/runtime/text_rows.h"
+
+namespace tercet {
+namespace {
+
+constexpr int64_t count_grain = 1 << 16;    // tokens; a smaller table of its own would cost more than it saves
+constexpr int64_t encode_grain = 1 << 12;
+
+/// The distinct tokens in order of first appearance, and how often each occurs.
+struct TokenCounts {
+  StringTable table;
+  std::vector<int64_t> counts;
+
+  void add(const StringRef& token, int64_t times) {
+    auto n = static_cast<size_t>(table.insert(token));
+    if (n == counts.size()) counts.push_back(0);
+    counts[n] += times;
+  }
+};
+
+/// Every thread counts a stretch of the tokens; merging the stretches in order keeps the order of first appearance.
+TokenCounts count_tokens(const Array& tokens) {
+  const StringRef* in = tokens.data<StringRef>();
+  int64_t total = total_elements(tokens);
+  std::vector<TokenCounts> parts(static_cast<size_t>(chunk_count(total, count_grain)));
+  parallel_chunks(total, count_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
+    TokenCounts& part = parts[static_cast<size_t>(chunk)];
+    for (int64_t i = begin; i < end; ++i) part.add(in[i], 1);
+  });
+  TokenCounts all;
+  if (!parts.empty()) all = std::move(parts.front());
+  for (size_t p = 1; p < parts.size(); ++p)
+    for (size_t n = 0; n < parts[p].counts.size(); ++n) all.add(parts[p].table.text(static_cast<int64_t>(n)), parts[p].counts[n]);
+  return all;
+}
+
+/// Numbers of the tokens to keep, most frequent first.
+std::vector<size_t> chosen_tokens(const TokenCounts& all, const VocabOptions& options) {
+  std::vector<size_t> chosen;
+  int64_t unknown = options.unknown ? all.table.find(StringRef(*options.unknown)) : -1;
+  for (size_t n = 0; n < all.counts.size(); ++n)
+    if (all.counts[n] >= options.min_count && static_cast<int64_t>(n) != unknown) chosen.push_back(n);
+  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) { return all.counts[a] > all.counts[b]; });
+  if (options.max_size >= 0) {
+    int64_t places = std::max<int64_t>(0, options.max_size - options.unknown.has_value());
+    chosen.resize(std::min(chosen.size(), static_cast<size_t>(places)));
+  }
+  return chosen;
+}
+
+Array encode_same_shape(const Vocab& vocab, const Array& tokens) {
+  Array out = like_texts(tokens, DType::I32);
+  const StringRef* in = tokens.data<StringRef>();
+  int32_t* to = out.data<int32_t>();
+  parallel_chunks(total_elements(tokens), encode_grain, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = vocab.find(in[i]);
+  });
+  return out;
+}
+
+/// Offsets of the innermost rows of an array of one or more axes, and an array shaped like its other axes.
+std::pair<Array, std::vector<int64_t>> innermost_rows(const Array& tokens) {
+  Array outer;
+  outer.shape = tokens.shape;
+  outer.shape.erase(outer.shape.size() - 1);
+  std::vector<int64_t> offsets;
+  if (tokens.shape.back() == ragged_axis) {
+    offsets = tokens.ragged->offsets.back();
+    auto rest = std::make_shared<Ragged>(*tokens.ragged);
+    rest->offsets.pop_back();
+    if (!rest->offsets.empty()) outer.ragged = std::move(rest);
+  } else {
+    outer.ragged = tokens.ragged;
+    for (int64_t r = 0; r <= total_elements(outer); ++r) offsets.push_back(r * tokens.shape.back());
+  }
+  return {std::move(outer), std::move(offsets)};
+}
+
+}  // namespace
+
+std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOptions& options) {
+  if (options.max_size < -1 || options.min_count < 0)
+    fail(Kind::Value, {}, fmt::format("vocab: max_size={} and min_count={} must not be negative", options.max_size, options.min_count));
+  TokenCounts all = count_tokens(tokens);
+  std::vector<size_t> chosen = chosen_tokens(all, options);
+  if (chosen.size() >= INT32_MAX) fail(Kind::Limit, {}, "a vocabulary may have at most 2,147,483,646 entries");
+
+  auto vocab = std::make_shared<Vocab>();
+  std::vector<std::string_view> texts;
+  std::vector<int64_t> counts;
+  if (options.unknown) {
+    int64_t known = 0;
+    for (size_t n : chosen) known += all.counts[n];
+    texts.push_back(*options.unknown);
+    counts.push_back(total_elements(tokens) - known);
+  }
+  for (size_t n : chosen) {
+    texts.push_back(all.table.text(static_cast<int64_t>(n)).view());
+    counts.push_back(all.counts[n]);
+  }
+  // A copy of the texts: the vocabulary must not keep a whole corpus alive.
+  vocab->tokens_ = Array::strings(texts);
+  vocab->counts_ = Array::vector<int64_t>(counts);
+  vocab->has_unknown_ = options.unknown.has_value();
+  const StringRef* entries = vocab->tokens_.data<StringRef>();
+  for (size_t n = 0; n < texts.size(); ++n) vocab->table_.insert(entries[n]);
+  return vocab;
+}
+
+Array encode(const Vocab& vocab, const Array& tokens) {
+  if (vocab.has_unknown()) return encode_same_shape(vocab, tokens);
+  Array ids = encode_same_shape(vocab, tokens);
+  const int32_t* in = ids.data<int32_t>();
+  if (tokens.rank() == 0) {
+    if (*in < 0)
+      fail(Kind::Value, {}, fmt::format("{} is not in the vocabulary", quoted(tokens.data<StringRef>()->view())),
+           "build the vocabulary with unknown=\"<unk>\"");
+    return ids;
+  }
+  int64_t total = total_elements(ids), kept = std::count_if(in, in + total, [](int32_t id) { return id >= 0; });
+  auto [outer, offsets] = innermost_rows(tokens);
+  std::vector<int64_t> lengths(offsets.size() - 1);
+  for (size_t r = 0; r < lengths.size(); ++r)
+    lengths[r] = std::count_if(in + offsets[r], in + offsets[r + 1], [](int32_t id) { return id >= 0; });
+  Array values = Array::make(DType::I32, {kept});
+  std::copy_if(in, in + total, values.data<int32_t>(), [](int32_t id) { return id >= 0; });
+  return tokens.rank() == 1 ? values : ragged_under(outer, std::move(values), lengths);
+}
+
+Array decode(const Vocab& vocab, const Array& ids) {
+  TERCET_CHECK(is_int(ids.dtype));
+  Array out = like_texts(ids, DType::Str);
+  StringRef* to = out.data<StringRef>();
+  const StringRef* entries = vocab.tokens().data<StringRef>();
+  visit_dtype(ids.dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      const T* in = ids.data<T>();
+      parallel_chunks(total_elements(ids), encode_grain, [&](int64_t, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          if (std::cmp_less(in[i], 0) || std::cmp_greater_equal(in[i], vocab.size()))
+            fail(Kind::Index, {}, fmt::format("token number {} is out of range for a vocabulary of size {}", in[i], vocab.size()));
+          to[i] = entries[in[i]];
+        }
+      });
+    }
+  });
+  share_owners(out, vocab.tokens());
+  return out;
+}
+
+}  // namespace tercet
