@@ -108,7 +108,8 @@ IMPORT : 'import' ;
 AS : 'as' ;
 TRANSFORM : 'jit' | 'vmap' | 'pmap' | 'grad' ;
 PLACEHOLDER : '_' ;
-NAME : [\p{L}_] [\p{L}\p{M}\p{Nd}_]* ;
+// U+0001 stands for every letter outside of ASCII, U+0002 for every other mark and digit (antlr_parser.cpp).
+NAME : [A-Za-z_\u0001] [A-Za-z0-9_\u0001\u0002]* ;
 
 // ---- literals (literals.cpp checks their inside) ----
 FLOAT : [0-9] [0-9_]* ('.' [0-9] [0-9_]* EXPONENT? | EXPONENT) [0-9A-Za-z_]* ;

@@ -5,6 +5,9 @@
 #include "TercetLexer.h"
 #include "TercetParser.h"
 #include "antlr4-runtime.h"
+
+#include <utf8proc.h>
+
 #include "grammar/syntax_tree.h"
 
 namespace tercet {
@@ -17,21 +20,20 @@ TERCET_TOKENS(X)
 TERCET_RULES(X)
 #undef X
 
-/// Code points of a byte range of valid UTF-8; positions are byte offsets of the whole source.
+/// Characters of a byte range of valid UTF-8; positions are byte offsets of the whole source.
+///
+/// ANTLR's lexer is fast for ASCII only (its tables end there), so other code points are given as the control character
+/// that Tercet.g4 knows their class by; control characters of the source itself belong to no class.
 class Utf8Stream final : public antlr4::CharStream {
  public:
   Utf8Stream(const std::string& text, size_t begin, size_t end) : text_(text), at_(begin), end_(end) {}
 
   void consume() override { at_ += length(); }
   size_t LA(ssize_t i) override {
-    if (i != 1 || at_ >= end_) return EOF;  // the lexer looks at one code point only
-    unsigned char lead = byte(0);
-    switch (length()) {
-      case 1: return lead;
-      case 2: return (lead & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
-      case 3: return (lead & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
-      default: return (lead & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 | (byte(3) & 0x3Fu);
-    }
+    if (i != 1 || at_ >= end_) return EOF;  // the lexer looks at one character only
+    auto c = static_cast<unsigned char>(text_[at_]);
+    if (c >= 0x80) return class_of_code_point();
+    return c <= other ? size_t{other} : c;
   }
   ssize_t mark() override { return 0; }
   void release(ssize_t) override {}
@@ -43,10 +45,18 @@ class Utf8Stream final : public antlr4::CharStream {
   std::string toString() const override { return {}; }
 
  private:
-  unsigned char byte(size_t i) const { return static_cast<unsigned char>(text_[at_ + i]); }
+  enum Class : unsigned char { letter = 1, mark_or_digit = 2, other = 3 };
+
   size_t length() const {
-    unsigned char lead = byte(0);
+    auto lead = static_cast<unsigned char>(text_[at_]);
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  }
+  Class class_of_code_point() const {
+    utf8proc_int32_t code = 0;
+    utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text_.data() + at_), 4, &code);
+    utf8proc_category_t category = utf8proc_category(code);
+    if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return letter;
+    return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ND ? mark_or_digit : other;
   }
 
   const std::string& text_;

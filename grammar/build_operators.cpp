@@ -105,18 +105,19 @@ class OperationReader {
   /// `0 <= i < n`, and `x > 1 & x < 3`, where `&` took `1 & x`.
   [[noreturn]] void chained(const Made& left, Node op, const Made& middle) {
     Node second = c_.next();
-    Span whole = left.span.joined(second.span());
-    if (!c_.done()) whole = whole.joined(c_.peek().span());
+    Made last = read(tighter(Level::Comparison));
+    Span whole = left.span.joined(last.span);
     auto* bits = middle.expr->as<ast::Chain>();
     bool is_bits = bits && middle.span == middle.expr->span &&
                    (bits->links[0].op == ast::BinaryOp::BitAnd || bits->links[0].op == ast::BinaryOp::BitOr);
     if (is_bits)
       fail(Kind::Syntax, whole, fmt::format("`{}` binds tighter than comparison", ast::spelling(bits->links[0].op)),
            fmt::format("put each comparison into parentheses: `(x > 1) {} (x < 3)`", ast::spelling(bits->links[0].op)));
+    constexpr uint32_t longest_shown = 60;
     std::string help = "join two comparisons by `and`: `0 <= i and i < n`";
-    if (left.span.joined(middle.span).end - left.span.begin < 60 && !c_.done())
-      help = fmt::format("write `{} {} {} and {} {} …`", text(left.span), op.text(), text(middle.span),
-                         text(middle.span), second.text());
+    if (whole.end - whole.begin < longest_shown)
+      help = fmt::format("write `{} {} {} and {} {} {}`", text(left.span), op.text(), text(middle.span),
+                         text(middle.span), second.text(), text(last.span));
     fail(Kind::Syntax, whole, "comparisons are not chained", std::move(help));
   }
 

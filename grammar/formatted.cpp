@@ -48,7 +48,7 @@ FormattedString split_formatted(std::string_view text) {
       size_t close = text.find_first_of("{}", at + 1);
       if (close == std::string_view::npos || text[close] == '{') {
         fault("this hole of the formatted string is not closed",
-              "close it with `}`, or write `{{` for the character; a hole holds no `{`", at, at + 1);
+              "close it with `}`, or write `{{` for the character; a hole holds no `{` and no `\"", at, at + 1);
         return out;
       }
       out.pieces.push_back({true, at + 1, close, find_format(text, at + 1, close)});

@@ -28,6 +28,22 @@ bool is_explained(const SyntaxFault& fault, const TokenList& list, const std::ve
                      [&](const Diagnostic& d) { return d.span.begin >= begin && d.span.begin <= end; });
 }
 
+/// After `def f(x):` or `if c:` the lines that are indented deeper are the body in Python's manner. They stand at top
+/// level for our parser, and what it says of them would not help. Returns the bytes of these lines.
+Span indented_body(const SyntaxFault& fault, const TokenList& list) {
+  const std::vector<Token>& tokens = list.tokens;
+  const SourceFile& source = *list.source;
+  if (tokens[fault.resume - 1].type != TokenType::COLON) return {};
+  auto column = [&](uint32_t i) { return source.place(tokens[i].begin).column; };
+  auto same_line = [&](uint32_t separator) { return tokens[separator].end > tokens[separator].begin; };
+  uint32_t outer = column(fault.statement), at = fault.resume;
+  while (tokens[at].type == TokenType::SEPARATOR && (same_line(at) || column(at + 1) > outer)) {
+    do ++at;
+    while (tokens[at].type != TokenType::SEPARATOR && tokens[at].type != TokenType::END);
+  }
+  return source.span(tokens[fault.resume].begin, tokens[at].begin);
+}
+
 bool at_end(const SyntaxFault& fault, const TokenList& list) {
   const Token& t = list.tokens[fault.token];
   return t.type == TokenType::END || t.invented;
@@ -48,14 +64,20 @@ void parse_valid_text(const SourceFile& source, ParseResult& out) {
   out.diagnostics = filtered.diagnostics;
   if (filtered.too_deep) return;
   SyntaxResult parsed = parse_tokens(filtered.list);
-  for (const SyntaxFault& fault : parsed.faults)
-    if (!is_explained(fault, filtered.list, filtered.diagnostics))
-      out.diagnostics.push_back(explain_fault(fault, filtered.list));
+  std::vector<Span> told;  // what needs no further word
+  for (const Diagnostic& d : filtered.diagnostics) told.push_back(d.span);
+  auto is_told = [&](Span span) { return std::any_of(told.begin(), told.end(), [&](Span t) { return touches(t, span); }); };
+  for (const SyntaxFault& fault : parsed.faults) {
+    if (is_told(filtered.list.span(filtered.list.tokens[fault.statement]))) continue;
+    if (fault.resume > 0) told.push_back(indented_body(fault, filtered.list));
+    if (is_explained(fault, filtered.list, filtered.diagnostics)) continue;
+    out.diagnostics.push_back(explain_fault(fault, filtered.list));
+    told.push_back(out.diagnostics.back().span);
+  }
   Builder builder(filtered.list, parsed.tree);
   out.program = builder.program();
   for (const Diagnostic& d : builder.diagnostics())
-    if (std::none_of(out.diagnostics.begin(), out.diagnostics.end(), [&](auto& o) { return touches(o.span, d.span); }))
-      out.diagnostics.push_back(d);
+    if (!is_told(d.span)) out.diagnostics.push_back(d);
   out.incomplete = is_incomplete(filtered, parsed, builder);
 }
 

@@ -61,6 +61,10 @@ std::vector<Token> lex(const SourceFile& source, size_t begin, size_t end);
 bool is_word(TokenType type);
 bool is_open_bracket(TokenType type);
 bool is_close_bracket(TokenType type);
+/// True for what can end an operand, so that `.` or `(` after it is a member or a call.
+bool ends_operand(TokenType type);
+/// What a user would call it: "`if`", "a name", "a new line".
+std::string describe(TokenType type);
 /// True for what stands between two operands: `+ |> .. and < …`.
 bool is_binary_operator(TokenType type);
 

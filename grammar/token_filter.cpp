@@ -31,12 +31,6 @@ constexpr size_t max_diagnostics = 10;
 
 bool is_blank(TokenType type) { return type == SPACE || type == COMMENT || type == NEWLINE || type == DOC_COMMENT; }
 
-/// True for what can end an operand, so that `.` or `(` after it is a member or a call.
-bool ends_operand(TokenType type) {
-  return type == NAME || (type >= FLOAT && type <= SINGLE_QUOTED) || type == PLACEHOLDER || type == TRUE ||
-         type == FALSE || type == NONE || type == FSTRING_END || (is_close_bracket(type) && type != HOLE_CLOSE);
-}
-
 /// Words that start a statement and cannot stand inside ( ) or [ ]: a bracket before them was forgotten.
 bool starts_statement_only(TokenType type) {
   return type == LET || type == VAR || type == FN || type == WHILE || type == RETURN || type == BREAK ||
@@ -295,9 +289,12 @@ class Filter {
   }
 
   void report_unclosed() {
+    if (open_string_ > open_.back()) return;  // the bracket's end is in the string that was left open
     const Token& opened = tokens()[open_.back()];
+    uint32_t reported = std::exchange(reported_line_, 0);  // the bracket stands on another line
     report(Kind::Syntax, opened.begin, opened.end, fmt::format("`{}` is never closed", text(opened)),
            fmt::format("add the missing `{}`", spelling_of(closer_of(opened.type))));
+    reported_line_ = reported;
   }
 
   /// A statement starts inside ( ) or [ ]: closes them.
@@ -368,6 +365,7 @@ class Filter {
            "close it with `\"`; a line break inside is written `\\n`");
     t.type = STRING;
     t.invented = true;
+    open_string_ = static_cast<uint32_t>(tokens().size());
   }
 
   void formatted(const Token& t) {
@@ -430,6 +428,7 @@ class Filter {
   FilterResult out_;
   std::vector<uint32_t> open_;  // tokens of the brackets that are open
   std::string doc_;
+  uint32_t open_string_ = 0;    // the last token that is a string without end
   bool line_start_ = true;
   uint32_t line_ = 1, reported_line_ = 0;
 };
