@@ -1,0 +1,68 @@
+#include "repl/options.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace tercet {
+namespace {
+
+/// Flags that every command takes, before or after its name. Whatever follows FILE belongs to the program.
+void add_common(CLI::App* app, Options* o) {
+  app->add_option("--threads", o->threads, "Threads to use (default: all that the process may use)")
+      ->check(CLI::Range(1, 4096));
+  app->add_option("--simd", o->simd_bits, "Vector width of compiled code in bits")->check(CLI::IsMember({256, 512}));
+  app->add_flag("--jit-all", o->jit_all, "Compile every function that can be compiled");
+  app->add_option("--devices", o->devices, "Split this machine into N devices")->check(CLI::Range(1, 4096));
+  app->add_option("--device-ids", o->device_ids, "Use these devices only, as in 0,1")->delimiter(',');
+}
+
+/// Takes FILE and the program's arguments from what CLI11 left over.
+void take_file(const CLI::App* app, Options* o) {
+  std::vector<std::string> rest = app->remaining();
+  if (!rest.empty() && rest.front() == "--") rest.erase(rest.begin());
+  if (rest.empty()) throw CLI::RequiredError("FILE");
+  if (rest.front().size() > 1 && rest.front()[0] == '-') throw CLI::ExtrasError({rest.front()});
+  o->file = rest.front();
+  o->arguments.assign(rest.begin() + 1, rest.end());
+}
+
+}  // namespace
+
+bool read_options(int argc, char** argv, Options* o, int* status) {
+  CLI::App app("Tercet, an array language for text in batches. Without arguments: a prompt.", "tercet");
+  app.set_version_flag("--version", "tercet " TERCET_VERSION);
+  app.prefix_command();
+  app.add_option("-e", o->expressions, "Evaluate an expression or statement and print its value; may be repeated")
+      ->allow_extra_args(false);
+  add_common(&app, o);
+
+  CLI::App* run = app.add_subcommand("run", "Run a program: tercet run FILE [ARGUMENTS…] (- is standard input)");
+  CLI::App* check = app.add_subcommand("check", "Find errors without running: tercet check FILE");
+  CLI::App* ir = app.add_subcommand("ir", "Show what a function becomes: tercet ir FILE --fn NAME --args 'f32[n, 128], i32[n]'");
+  ir->add_option("--fn", o->function, "The function, or an expression such as 'vmap f'")->required();
+  ir->add_option("--args", o->argument_types, "Types of its arguments, separated by commas");
+  ir->add_option("--stage", o->stage, "What to show (default: ir)")
+      ->check(CLI::IsMember({"ast", "ir", "batched", "optimized", "kernels", "llvm", "asm"}));
+  for (CLI::App* command : {run, check}) command->prefix_command();
+  std::string ir_file;
+  ir->add_option("FILE", ir_file, "The program")->required();
+  for (CLI::App* command : {run, check, ir}) add_common(command, o);
+  app.require_subcommand(0, 1);
+
+  try {
+    app.parse(argc, argv);
+    if (*run) o->command = Command::Run, take_file(run, o);
+    else if (*check) o->command = Command::Check, take_file(check, o);
+    else if (*ir) o->command = Command::Ir, o->file = ir_file;
+    else if (!o->expressions.empty()) o->command = Command::Evaluate, o->arguments = app.remaining();
+    else if (!app.remaining().empty()) o->command = Command::Run, take_file(&app, o);
+    return true;
+  } catch (const CLI::ParseError& error) {
+    int code = app.exit(error);
+    *status = code == 0 ? exit_ok : exit_usage;
+    return false;
+  }
+}
+
+}  // namespace tercet

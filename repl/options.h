@@ -1,0 +1,32 @@
+// The command line, read.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tercet {
+
+enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir };
+
+struct Options {
+  Command command = Command::Prompt;
+  std::string file;                       // Run, Check, Ir; "-" is standard input
+  std::vector<std::string> arguments;     // of the program
+  std::vector<std::string> expressions;   // -e, in order
+  // ir
+  std::string function, argument_types, stage = "ir";
+  // for all
+  int threads = 0;                        // 0: as many as the process may use
+  int simd_bits = 0;                      // 0: the widest of this machine
+  bool jit_all = false;                   // compile every function that can be
+  int devices = 0;                        // 0: as many as a pmap asks for
+  std::vector<int> device_ids;
+};
+
+inline constexpr int exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_interrupted = 130;
+
+/// Reads the command line. When there is nothing to run (--help, --version, a mistake), prints what is due and returns
+/// false with the exit status in `*status`.
+bool read_options(int argc, char** argv, Options* options, int* status);
+
+}  // namespace tercet
