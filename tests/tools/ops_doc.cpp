@@ -1,0 +1,43 @@
+// Writes docs/ops.md from the table of operations:  ops_doc > docs/ops.md
+#include <cstdio>
+#include <string>
+
+#include "interpreter/ops/rows.h"
+
+using namespace tercet;
+
+namespace {
+
+template <class... F> struct Cases : F... { using F::operator()...; };
+template <class... F> Cases(F...) -> Cases<F...>;
+
+std::string surface_of(const OpDef& op) {
+  if (auto* p = std::get_if<Public>(&op.surface)) return std::string("`") + op.name + "(" + p->params + ")`";
+  return "";
+}
+
+const char* effect_of(const OpDef& op) {
+  constexpr const char* names[] = {"", "check", "output"};
+  return names[static_cast<size_t>(op.effect)];
+}
+
+const char* batch_of(const OpDef& op) {
+  return std::visit(Cases{[](BatchElementwise) { return "elementwise"; }, [](BatchCustom) { return "own rule"; },
+                          [](BatchByLoop) { return "one lane at a time"; }}, op.batch);
+}
+
+std::string diff_of(const OpDef& op) {
+  return std::visit(Cases{[](Linear) -> std::string { return "linear"; },
+                          [](NotDifferentiable d) { return std::string("no: ") + d.why; },
+                          [](NotYet) -> std::string { return "not yet"; }}, op.diff);
+}
+
+}  // namespace
+
+int main() {
+  std::printf("# Operations\nThe rows of the operation table, what every program becomes. Made by `./dev docs`; do not edit.\n\n"
+              "| row | meaning | by name | effect | `vmap` | derivative |\n| --- | --- | --- | --- | --- | --- |\n");
+  for (const OpDef* op : op_table())
+    std::printf("| `%s` | %s | %s | %s | %s | %s |\n", op->name, op->doc, surface_of(*op).c_str(), effect_of(*op),
+                batch_of(*op), diff_of(*op).c_str());
+}
