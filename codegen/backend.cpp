@@ -1,0 +1,55 @@
+#include "codegen/backend.h"
+
+#include "codegen/plan/plan.h"
+#include "codegen/run/context.h"
+#include "codegen/run/threads.h"
+#include "interpreter/engine/evaluate.h"
+
+namespace tercet {
+namespace {
+
+class LlvmExecutable final : public Executable {
+ public:
+  LlvmExecutable(FunctionPtr function, const CompileOptions& options)
+      : function_(std::move(function)), set_(plan(function_)), threads_(thread_count(options.threads)),
+        simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
+        code_(compile_kernels(set_, simd_bits_)) {}
+
+  std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
+    CompiledContext context(outer, set_, code_, threads_);
+    if (!set_.may_fail) return context.run(*set_.programs[0], std::move(arguments));
+    std::vector<Array> kept = arguments;   // shared, so that nothing overwrites them
+    try {
+      return context.run(*set_.programs[0], std::move(arguments));
+    } catch (const CheckFailed&) {
+    }
+    RepeatingContext again(outer, context.effects());
+    return evaluate(*function_, again, std::move(kept));
+  }
+
+  std::string dump(const std::string& stage) const override {
+    if (stage == "kernels") return print(set_);
+    if (stage == "llvm") return llvm_text(set_);
+    if (stage == "asm") return assembly_text(set_, simd_bits_);
+    fail(Kind::Value, {}, "compiled code has no stage `" + stage + "`", "it has kernels, llvm and asm");
+  }
+
+ private:
+  FunctionPtr function_;
+  ProgramSet set_;
+  int threads_, simd_bits_;
+  MachineCode code_;
+};
+
+class LlvmBackend final : public Backend {
+ public:
+  std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) override {
+    return std::make_shared<LlvmExecutable>(std::move(function), options);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_llvm_backend() { return std::make_unique<LlvmBackend>(); }
+
+}  // namespace tercet

@@ -1,0 +1,25 @@
+// Machine code in memory for the kernels of a set of programs. No LLVM type shows here.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/plan/kernel_abi.h"
+#include "codegen/plan/program.h"
+
+namespace tercet {
+
+struct MachineCode {
+  std::vector<std::vector<KernelFunction>> kernels;   // [program][kernel]
+  std::shared_ptr<const void> memory;                 // keeps the code
+};
+
+/// Width in bits of this machine's widest vectors that code is made for: 512 or 256.
+int widest_simd();
+/// Compiles every kernel; thread-safe. `simd_bits`: 256 or 512, at most widest_simd().
+MachineCode compile_kernels(const ProgramSet& set, int simd_bits);
+/// The LLVM IR or assembly that compile_kernels makes.
+std::string llvm_text(const ProgramSet& set);
+std::string assembly_text(const ProgramSet& set, int simd_bits);
+
+}  // namespace tercet

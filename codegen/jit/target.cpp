@@ -1,0 +1,72 @@
+#include "codegen/jit/target.h"
+
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+
+#include <mutex>
+#include <string>
+
+#include "base/diagnostic.h"
+#include "codegen/jit/jit.h"
+
+namespace tercet {
+namespace {
+
+void initialize_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+}  // namespace
+
+int widest_simd() {
+  static const int bits = [] {
+    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    for (const char* needed : {"avx512f", "avx512vl", "avx512bw", "avx512dq"})
+      if (!features.lookup(needed)) return 256;
+    return 512;
+  }();
+  return bits;
+}
+
+llvm::orc::JITTargetMachineBuilder target_of_host(int simd_bits) {
+  initialize_llvm();
+  auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
+  TERCET_CHECK(static_cast<bool>(host));
+  llvm::orc::JITTargetMachineBuilder target = std::move(*host);
+  target.setCodeModel(llvm::CodeModel::Small);
+  target.setRelocationModel(llvm::Reloc::PIC_);
+  target.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  target.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  if (simd_bits == 512) {
+    target.getFeatures().AddFeature("prefer-256-bit", false);
+  } else {
+    for (const auto& feature : llvm::sys::getHostCPUFeatures())
+      if (feature.getKey().starts_with("avx512") || feature.getKey().starts_with("avx10")) target.getFeatures().AddFeature(feature.getKey(), false);
+  }
+  return target;
+}
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(int simd_bits) {
+  auto machine = target_of_host(simd_bits).createTargetMachine();
+  TERCET_CHECK(static_cast<bool>(machine));
+  return std::move(*machine);
+}
+
+void optimize(llvm::Module& module, llvm::TargetMachine& target, int simd_bits) {
+  module.setTargetTriple(target.getTargetTriple().str());
+  module.setDataLayout(target.createDataLayout());
+  for (llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    f.addFnAttr("prefer-vector-width", std::to_string(simd_bits));
+    f.addFnAttr("min-legal-vector-width", std::to_string(simd_bits));
+  }
+}
+
+}  // namespace tercet

@@ -1,0 +1,123 @@
+// The code of one kernel under construction: its function, its sizes and buffers, and the values of its nodes. The
+// emitters of each schedule make the loops and ask this for what stands inside them. Private to codegen/llvm.
+//
+// A node is computed at its depth: inside as many loops as it depends on. Up to the last loop it is a single value;
+// inside the last one, the vector loop, it is a vector of 16 lanes.
+#pragma once
+#include <llvm/IR/Module.h>
+
+#include <unordered_map>
+
+#include "codegen/llvm/loops.h"
+#include "codegen/llvm/numbers.h"
+#include "codegen/plan/kernel.h"
+
+namespace tercet {
+
+class Body {
+ public:
+  /// Starts the kernel's function in `module`, with C linkage under `name`.
+  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name);
+  /// Ends it with a return.
+  void finish();
+
+  llvm::IRBuilder<>& builder() { return b_; }
+  LlvmNumbers& numbers() { return numbers_; }
+  const Kernel& kernel() const { return k_; }
+  int depth() const { return static_cast<int>(k_.loops.size()); }
+
+  llvm::Value* size(const Dim& d);
+  /// ranges[2 l] and ranges[2 l + 1].
+  std::pair<llvm::Value*, llvm::Value*> range(size_t loop);
+  /// Buffer k's address, and a pointer out of ctx->totals.
+  llvm::Value* buffer(int32_t k);
+  llvm::Value* totals();
+  /// Memory of the function itself for `count` elements of `type`.
+  llvm::Value* scratch(llvm::Type* type, uint64_t count);
+
+  /// Emits what stands directly inside no loop.
+  void emit_outermost();
+  /// The counter of loop l is i from here on; emits what stands directly inside it. Not for the vector loop.
+  void enter(size_t loop, llvm::Value* i);
+  /// Emits the 16 points i .. i + 15 of the vector loop. `mask`: lanes to compute, null for all.
+  void emit_lanes(llvm::Value* i, llvm::Value* mask);
+  /// Only sets the vector loop's counter, for address().
+  void at_column(llvm::Value* i) { counters_.back() = i; }
+  /// All whole vectors of [begin, end), then the masked rest. lanes(i, mask, carried) -> carried.
+  template <class Lanes> Values vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes);
+
+  /// Value of a node: single, or spread over the lanes.
+  llvm::Value* single(NodeId n) const { return values_[static_cast<size_t>(n)]; }
+  llvm::Value* lanes(NodeId n);
+  /// Stores and checks of the innermost level, for the lanes just emitted (or the single point of a kernel without loops).
+  void emit_effects(llvm::Value* mask);
+
+  /// offset + coefficients * counters, for an index over the loops entered so far.
+  llvm::Value* address(const Index& index);
+  /// The stride of an address along the vector loop.
+  Dim stride(const Index& index) const { return index.of_loop(depth() - 1); }
+  /// Stores a computed vector as dtype at buffer[base], buffer[base + stride], …
+  void store_lanes(llvm::Value* v, DType dtype, int32_t buffer, llvm::Value* base, const Dim& stride, llvm::Value* mask);
+  void store_single(llvm::Value* v, DType dtype, int32_t buffer, llvm::Value* at);
+  /// From memory's form to the computed form and back (bool is a byte in memory, f16 two bytes, …).
+  llvm::Value* from_memory(llvm::Value* v, DType dtype);
+  llvm::Value* to_memory(llvm::Value* v, DType dtype);
+  llvm::Type* memory_type(DType dtype, bool vector);
+  /// <0, 1, …, 15>
+  static llvm::Constant* lane_numbers(llvm::Type* integer);
+
+ private:
+  /// An address during the loops: what is known of it outside the current one.
+  struct Running {
+    const Index* index;
+    llvm::Value* outer = nullptr;    // null: 0
+  };
+
+  void emit_node(size_t n, llvm::Value* mask);
+  void advance(int depth);
+  /// Sum so far plus the terms of the loop at `depth` and of nodes computed there.
+  llvm::Value* stepped(const Running& r, int depth);
+  llvm::Value* add_product(llvm::Value* sum, llvm::Value* factor, const Dim& coefficient);
+  /// Offsets that differ from lane to lane because nodes in the address do; null when none does.
+  llvm::Value* lane_offsets(const Index& index);
+  llvm::Value* lane_steps(llvm::Value* stride);
+
+  llvm::Value* emit_load(const Node& n, const Running& r, llvm::Value* mask);
+  llvm::Value* load_contiguous(llvm::Type* type, llvm::Value* pointer, llvm::Value* mask);
+  llvm::Value* load_scattered(llvm::Type* type, llvm::Value* base, llvm::Value* offsets, llvm::Value* mask);
+  llvm::Value* load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Value* start, const Dim& stride, llvm::Value* mask);
+  llvm::Value* emit_index(const Node& n, const Running& r);
+  llvm::Value* emit_clamp(const Node& n);
+  llvm::Value* emit_compute(const Node& n);
+  void emit_check(const Check& c, llvm::Value* mask);
+  llvm::Value* context_field(unsigned byte_offset, llvm::Type* type);
+
+  const Kernel& k_;
+  const SizeTable& sizes_;
+  llvm::Function* f_;
+  llvm::IRBuilder<> b_, entry_;                    // entry_: loads done once, before everything else
+  LlvmNumbers numbers_;
+  llvm::Value *context_, *ranges_;
+  std::unordered_map<SizeSlot, llvm::Value*> loaded_sizes_;
+  std::vector<llvm::Value*> buffers_;
+  std::vector<llvm::Value*> counters_, values_, spread_;   // per loop; per node
+  std::vector<Running> running_;                   // of each node, then of each store
+  bool in_lanes_ = false;
+};
+
+template <class Lanes> Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes) {
+  llvm::Value* count = b_.CreateSub(end, begin);
+  llvm::Value* whole = b_.CreateAdd(begin, b_.CreateAnd(count, b_.getInt64(-static_cast<int64_t>(vector_lanes))));
+  carried = counted_loop(b_, begin, whole, vector_lanes, carried,
+                         [&](llvm::Value* i, const Values& c) { return lanes(i, nullptr, c); });
+  carried = counted_loop(b_, whole, end, vector_lanes, carried, [&](llvm::Value* i, const Values& c) {
+    llvm::Value* left = b_.CreateVectorSplat(vector_lanes, b_.CreateTrunc(b_.CreateSub(end, i), b_.getInt32Ty()));
+    llvm::Value* mask = b_.CreateICmpSLT(lane_numbers(b_.getInt32Ty()), left);
+    return lanes(i, mask, c);
+  });
+  in_lanes_ = false;
+  numbers_.set_lanes(1);
+  return carried;
+}
+
+}  // namespace tercet

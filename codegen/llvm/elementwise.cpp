@@ -1,0 +1,31 @@
+// Kernels without reductions: nested loops, the last one over vectors.
+#include "codegen/llvm/emit.h"
+
+namespace tercet {
+namespace {
+
+void emit_loop(Body& body, size_t loop) {
+  auto [begin, end] = body.range(loop);
+  if (loop + 1 < body.kernel().loops.size()) {
+    simple_loop(body.builder(), begin, end, 1, [&](llvm::Value* i) {
+      body.enter(loop, i);
+      emit_loop(body, loop + 1);
+    });
+    return;
+  }
+  body.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
+    body.emit_lanes(i, mask);
+    body.emit_effects(mask);
+    return Values{};
+  });
+}
+
+}  // namespace
+
+void emit_elementwise(Body& body) {
+  body.emit_outermost();
+  if (body.depth() > 0) emit_loop(body, 0);
+  else body.emit_effects(nullptr);
+}
+
+}  // namespace tercet

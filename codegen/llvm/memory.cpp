@@ -1,0 +1,132 @@
+// Loads and stores of a kernel: how elements lie in memory, and the ways to reach 16 of them at once.
+#include "base/diagnostic.h"
+#include "codegen/llvm/body.h"
+
+namespace tercet {
+namespace {
+
+constexpr unsigned lanes_in_vector = vector_lanes;
+
+llvm::Align alignment_of(llvm::Type* element) { return llvm::Align(element->getScalarSizeInBits() / 8); }
+
+}  // namespace
+
+llvm::Type* Body::memory_type(DType dtype, bool vector) {
+  llvm::Type* t = dtype == DType::F32   ? b_.getFloatTy()
+                  : dtype == DType::F64 ? b_.getDoubleTy()
+                                        : b_.getIntNTy(static_cast<unsigned>(size_of(dtype)) * 8);
+  return vector ? llvm::FixedVectorType::get(t, lanes_in_vector) : t;
+}
+
+llvm::Value* Body::from_memory(llvm::Value* v, DType dtype) {
+  llvm::Type* t = v->getType();
+  switch (dtype) {
+    case DType::Bool: return b_.CreateICmpNE(v, llvm::Constant::getNullValue(t));
+    case DType::F16: return b_.CreateFPExt(b_.CreateBitCast(v, t->getWithNewType(b_.getHalfTy())), t->getWithNewType(b_.getFloatTy()));
+    case DType::BF16: {
+      llvm::Type* wide = t->getWithNewType(b_.getInt32Ty());
+      return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, wide), llvm::ConstantInt::get(wide, 16)), t->getWithNewType(b_.getFloatTy()));
+    }
+    default: return v;
+  }
+}
+
+llvm::Value* Body::to_memory(llvm::Value* v, DType dtype) {
+  llvm::Type* t = v->getType();
+  if (dtype == DType::Bool) return b_.CreateZExt(v, t->getWithNewType(b_.getInt8Ty()));
+  if (dtype != DType::F16 && dtype != DType::BF16) return v;
+  llvm::Type* narrow = t->getWithNewType(b_.getInt16Ty());
+  llvm::Value* bits = nullptr;
+  if (dtype == DType::F16) {
+    bits = b_.CreateBitCast(b_.CreateFPTrunc(v, t->getWithNewType(b_.getHalfTy())), narrow);
+  } else {
+    llvm::Type* wide = t->getWithNewType(b_.getInt32Ty());
+    llvm::Value* exact = b_.CreateBitCast(numbers_.rounded(v, dtype), wide);
+    bits = b_.CreateTrunc(b_.CreateLShr(exact, llvm::ConstantInt::get(wide, 16)), narrow);
+  }
+  llvm::Value* nan = llvm::ConstantInt::get(narrow, dtype == DType::F16 ? 0x7e00 : 0x7fc0);   // NaN has one form
+  return b_.CreateSelect(b_.CreateFCmpUNO(v, v), nan, bits);
+}
+
+llvm::Value* Body::emit_load(const Node& n, const Running& r, llvm::Value* mask) {
+  llvm::Type* element = memory_type(n.dtype, false);
+  llvm::Value* start = stepped(r, n.depth);
+  if (!start) start = b_.getInt64(0);
+  llvm::Value* base = buffer(n.buffer);
+  if (!in_lanes_) {
+    llvm::Value* pointer = b_.CreateGEP(element, base, start);
+    return from_memory(b_.CreateAlignedLoad(element, pointer, alignment_of(element)), n.dtype);
+  }
+  llvm::Type* vector = memory_type(n.dtype, true);
+  if (llvm::Value* offsets = lane_offsets(n.address)) {
+    Dim step = stride(n.address);
+    if (!step.is(0)) offsets = b_.CreateAdd(offsets, lane_steps(size(step)));
+    return from_memory(load_scattered(vector, b_.CreateGEP(element, base, start), offsets, mask), n.dtype);
+  }
+  return from_memory(load_by_stride(vector, base, start, stride(n.address), mask), n.dtype);
+}
+
+llvm::Value* Body::load_contiguous(llvm::Type* type, llvm::Value* pointer, llvm::Value* mask) {
+  llvm::Align align = alignment_of(type->getScalarType());
+  if (!mask) return b_.CreateAlignedLoad(type, pointer, align);
+  return b_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type));
+}
+
+llvm::Value* Body::load_scattered(llvm::Type* type, llvm::Value* base, llvm::Value* offsets, llvm::Value* mask) {
+  llvm::Value* pointers = b_.CreateGEP(type->getScalarType(), base, offsets);
+  if (!mask) mask = llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_in_vector));
+  return b_.CreateMaskedGather(type, pointers, alignment_of(type->getScalarType()), mask, llvm::Constant::getNullValue(type));
+}
+
+// A stride known only when run is 1, 0 (a size 1 that repeats) or something else; a branch that always goes the same way
+// costs next to nothing in the loop.
+llvm::Value* Body::load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Value* start, const Dim& step, llvm::Value* mask) {
+  llvm::Type* element = type->getScalarType();
+  llvm::Value* pointer = b_.CreateGEP(element, base, start);
+  if (step.is(1)) return load_contiguous(type, pointer, mask);
+  auto repeated = [&] { return b_.CreateVectorSplat(lanes_in_vector, b_.CreateAlignedLoad(element, pointer, alignment_of(element))); };
+  if (step.is(0)) return repeated();
+  auto strided = [&] { return load_scattered(type, pointer, lane_steps(size(step)), mask); };
+  if (step.constant()) return strided();
+
+  auto block = [&](const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, f_); };
+  llvm::BasicBlock *at_one = block("contiguous"), *at_zero = block("repeated"), *other = block("strided"), *after = block("loaded");
+  llvm::SwitchInst* choice = b_.CreateSwitch(size(step), other, 2);
+  choice->addCase(b_.getInt64(1), at_one);
+  choice->addCase(b_.getInt64(0), at_zero);
+  std::vector<std::pair<llvm::Value*, llvm::BasicBlock*>> ways;
+  auto way = [&](llvm::BasicBlock* at, auto load) {
+    b_.SetInsertPoint(at);
+    llvm::Value* v = load();
+    ways.emplace_back(v, b_.GetInsertBlock());
+    b_.CreateBr(after);
+  };
+  way(at_one, [&] { return load_contiguous(type, pointer, mask); });
+  way(at_zero, repeated);
+  way(other, strided);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* loaded = b_.CreatePHI(type, 3);
+  for (auto& [v, from] : ways) loaded->addIncoming(v, from);
+  return loaded;
+}
+
+void Body::store_single(llvm::Value* v, DType dtype, int32_t buffer_number, llvm::Value* at) {
+  llvm::Type* element = memory_type(dtype, false);
+  b_.CreateAlignedStore(to_memory(v, dtype), b_.CreateGEP(element, buffer(buffer_number), at), alignment_of(element));
+}
+
+void Body::store_lanes(llvm::Value* v, DType dtype, int32_t buffer_number, llvm::Value* base, const Dim& step, llvm::Value* mask) {
+  llvm::Type* element = memory_type(dtype, false);
+  llvm::Value* stored = to_memory(v, dtype);
+  llvm::Value* pointer = b_.CreateGEP(element, buffer(buffer_number), base);
+  llvm::Align align = alignment_of(element);
+  if (step.is(1)) {
+    if (mask) b_.CreateMaskedStore(stored, pointer, align, mask);
+    else b_.CreateAlignedStore(stored, pointer, align);
+    return;
+  }
+  if (!mask) mask = llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_in_vector));
+  b_.CreateMaskedScatter(stored, b_.CreateGEP(element, pointer, lane_steps(size(step))), align, mask);
+}
+
+}  // namespace tercet

@@ -1,0 +1,50 @@
+// Turns "element of value v at this position" into nodes of a kernel: elementwise operations become Compute nodes, views
+// move the position, gathers and windows add computed indices to it, and values that lie in memory become loads.
+#pragma once
+#include <unordered_map>
+
+#include "codegen/plan/kernel.h"
+
+namespace tercet {
+
+/// What the planner knows about a function's values.
+struct ValueFacts {
+  const Function& function;
+  std::vector<const Op*> definition;     // nullptr for parameters
+  std::vector<bool> in_memory;           // its elements are loaded, not computed again
+  const Op* op(ValueId v) const { return definition[v]; }
+};
+
+class ExpressionBuilder {
+ public:
+  ExpressionBuilder(const ValueFacts& facts, Kernel& kernel) : facts_(facts), kernel_(kernel) {}
+
+  /// The element of `v` at `position`.
+  NodeId read(ValueId v, const Position& position);
+  /// The same, computed from the operands even when `v` lies in memory: for the kernel that puts it there.
+  NodeId compute(ValueId v, const Position& position);
+  /// Number of the kernel's buffer that holds `v`.
+  int32_t buffer(ValueId v);
+
+ private:
+  struct Read { Position position; NodeId node; };
+  struct Rule;                            // one case per kind of row
+
+  NodeId load(ValueId v, const Position& position);
+  NodeId add(Node node);
+  /// The value of an index operand, moved into [0, bound].
+  Index clamped(ValueId index, const Position& position, const Dim& bound);
+
+  const ValueFacts& facts_;
+  Kernel& kernel_;
+  std::unordered_map<ValueId, std::vector<Read>> reads_;
+};
+
+/// Bits of the only element of a constant.
+uint64_t bits_of(const Array& scalar);
+/// Where operand 0 of a CodeView op is read when its result is read at `position`.
+Position viewed_position(const Function& f, const Op& op, const Position& position);
+/// i0, i1, … for an array of this rank.
+Position identity_position(size_t rank);
+
+}  // namespace tercet

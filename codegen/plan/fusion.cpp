@@ -1,0 +1,115 @@
+#include "codegen/plan/fusion.h"
+
+#include <algorithm>
+
+#include "codegen/plan/cost.h"
+#include "codegen/plan/roles.h"
+
+namespace tercet {
+namespace {
+
+constexpr int64_t cheap = 6;            // scalar operations that are worth less than a trip through memory
+constexpr int64_t longest = 300;        // operations computed in one expression; bounds the time to compile it
+
+/// Where the readers of a value stand: readers with equal places read each element once, at one position.
+using Place = int64_t;
+
+class Fusion {
+ public:
+  explicit Fusion(const Function& f) : f_(f), facts_{f, {}, {}} {
+    facts_.definition.assign(f.types.size(), nullptr);
+    facts_.in_memory.assign(f.types.size(), false);
+    for (const Op& op : f.ops)
+      for (uint32_t i = 0; i < op.outputs; ++i) facts_.definition[op.output(i)] = &op;
+  }
+
+  ValueFacts run() {
+    mark_required();
+    find_places();
+    mark_costly();
+    return std::move(facts_);
+  }
+
+ private:
+  bool is_inline(const Op& op) const {
+    Role r = role_of(f_, op);
+    return r == Role::Inline || r == Role::Reshape;
+  }
+  bool moves(const Op& op) const { return !std::holds_alternative<CodeElementwise>(op.def->code); }
+  void require(ValueId v) {
+    const Op* op = facts_.op(v);
+    bool scalar_constant = op && role_of(f_, *op) == Role::Constant && f_.type(v).dims.empty();
+    if (!scalar_constant) facts_.in_memory[v] = true;
+  }
+
+  void mark_required() {
+    for (ValueId p : f_.params) require(p);
+    for (ValueId r : f_.results) require(r);
+    for (const Op& op : f_.ops) {
+      Role role = role_of(f_, op);
+      if (role == Role::Native)
+        for (ValueId v : op.inputs) require(v);
+      if (!is_inline(op) && role != Role::Check)
+        for (uint32_t i = 0; i < op.outputs; ++i) require(op.output(i));
+      if (role == Role::Reshape && !split_axes(f_.type(op.inputs[0]).dims, f_.type(op.output()).dims))
+        require(op.inputs[0]);
+    }
+  }
+
+  /// place of a value: the common place of its readers, or one of its own when they differ.
+  void find_places() {
+    place_.assign(f_.types.size(), 0);
+    several_.assign(f_.types.size(), false);
+    for (size_t i = f_.ops.size(); i-- > 0;) {
+      const Op& op = f_.ops[i];
+      if (op.outputs == 0 || !is_inline(op)) {
+        Place own = next_++;
+        for (ValueId v : op.inputs) note_reader(v, own);
+        continue;
+      }
+      ValueId out = op.output();
+      if (facts_.in_memory[out] || place_[out] == 0 || several_[out]) place_[out] = next_++;
+      for (ValueId v : op.inputs) note_reader(v, moves(op) ? next_++ : place_[out]);
+    }
+  }
+  void note_reader(ValueId v, Place place) {
+    if (place_[v] == 0) place_[v] = place;
+    else if (place_[v] != place) several_[v] = true;
+  }
+
+  void mark_costly() {
+    std::vector<int64_t> cost(f_.types.size(), 1);
+    for (const Op& op : f_.ops) {
+      if (!is_inline(op)) continue;
+      int64_t total = std::holds_alternative<CodeElementwise>(op.def->code) ? elementwise_cost(f_, op) : 0;
+      for (ValueId v : op.inputs) {
+        if (repeats(op, v) && cost[v] > cheap) facts_.in_memory[v] = true;
+        total += facts_.in_memory[v] ? 1 : cost[v];
+      }
+      ValueId out = op.output();
+      cost[out] = total;
+      if ((several_[out] && total > cheap) || total > longest) facts_.in_memory[out] = true;
+    }
+  }
+  /// The op may read an element of v many times.
+  bool repeats(const Op& op, ValueId v) const {
+    if (std::holds_alternative<CodeGather>(op.def->code) || std::holds_alternative<CodeWindow>(op.def->code)) return true;
+    if (!std::holds_alternative<CodeView>(op.def->code)) return false;
+    const std::vector<Dim>&from = f_.type(v).dims, &to = f_.type(op.output()).dims;
+    bool repeated = from.size() < to.size();
+    for (size_t k = 0; k < from.size() && !repeated; ++k) repeated = from[k].is(1) && !to[k].is(1);
+    return repeated;
+  }
+
+  const Function& f_;
+  ValueFacts facts_;
+  std::vector<Place> place_;
+  std::vector<bool> several_;
+  Place next_ = 1;
+};
+
+}  // namespace
+
+ValueFacts choose_fusion(const Function& f) { return Fusion(f).run(); }
+
+}  // namespace tercet

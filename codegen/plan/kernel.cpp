@@ -1,0 +1,76 @@
+#include "codegen/plan/kernel.h"
+
+#include <fmt/format.h>
+
+namespace tercet {
+namespace {
+
+const char* name_of(ReduceKind kind) {
+  constexpr const char* names[] = {"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"};
+  return names[static_cast<int>(kind)];
+}
+
+std::string list(const std::vector<NodeId>& nodes) {
+  std::string out;
+  for (NodeId n : nodes) out += fmt::format("{}%{}", out.empty() ? "" : ", ", n);
+  return out;
+}
+
+std::string text_of(const Node& n) {
+  switch (n.kind) {
+    case NodeKind::Load: return fmt::format("load b{}[{}]", n.buffer, to_string(n.address));
+    case NodeKind::IndexValue: return fmt::format("index {}", to_string(n.address));
+    case NodeKind::Constant: return fmt::format("constant 0x{:x}", n.bits);
+    case NodeKind::Clamp: return fmt::format("clamp %{} to [0, {}]", n.operands[0], n.bound.text());
+    case NodeKind::Compute: break;
+  }
+  return fmt::format("{}({})", n.op->def->name, list(n.operands));
+}
+
+void add_sizes(std::vector<Dim>& out, const Index& index) {
+  out.push_back(index.offset);
+  for (const Index::Term& t : index.loops) out.push_back(t.coefficient);
+  for (const Index::Term& t : index.nodes) out.push_back(t.coefficient);
+}
+
+}  // namespace
+
+const char* name_of(Schedule schedule) {
+  constexpr const char* names[] = {"elementwise", "row_reduce", "column_reduce"};
+  return names[static_cast<int>(schedule)];
+}
+
+std::vector<Dim> Kernel::sizes() const {
+  std::vector<Dim> out;
+  for (const Loop& l : loops) out.push_back(l.extent);
+  for (const Node& n : nodes) {
+    add_sizes(out, n.address);
+    if (n.kind == NodeKind::Clamp) out.push_back(n.bound);
+  }
+  for (const Store& s : stores) add_sizes(out, s.address);
+  for (const Reduction& r : reductions) add_sizes(out, r.address);
+  for (const Check& c : checks)
+    for (auto& [name, attr] : c.op->attrs.items())
+      if (const Dim* d = std::get_if<Dim>(&attr)) out.push_back(*d);
+  return out;
+}
+
+std::string print(const Kernel& k, int number) {
+  std::string out = fmt::format("kernel {} {}\n", number, name_of(k.schedule));
+  for (size_t l = 0; l < k.loops.size(); ++l)
+    out += fmt::format("{}{} i{} < {}{}", l ? ", " : "  ", l + 1 == k.loops.size() ? "vector" : "for", l,
+                       k.loops[l].extent.text(), k.loops[l].reduced ? " reduced" : "");
+  if (!k.loops.empty()) out += "\n";
+  for (size_t n = 0; n < k.nodes.size(); ++n)
+    out += fmt::format("    %{}: {} = {}    @{}\n", n, tercet::name_of(k.nodes[n].dtype), text_of(k.nodes[n]), k.nodes[n].depth);
+  for (const Store& s : k.stores) out += fmt::format("    store %{} -> b{}[{}]\n", s.value, s.buffer, to_string(s.address));
+  for (const Reduction& r : k.reductions)
+    out += fmt::format("    {} %{} -> b{}[{}]\n", name_of(r.kind), r.value, r.buffer, to_string(r.address));
+  for (const Check& c : k.checks)
+    out += fmt::format("    {}({}){}\n", c.op->def->name, list(c.operands),
+                       c.live == no_node ? "" : fmt::format(" where %{}", c.live));
+  for (size_t b = 0; b < k.buffers.size(); ++b) out += fmt::format("{}b{} is value {}", b ? ", " : "    ", b, k.buffers[b]);
+  return out + "\n";
+}
+
+}  // namespace tercet

@@ -1,0 +1,76 @@
+// Loop IR: one kernel is a nest of loops around a graph of scalar values, with stores, reductions and checks at the
+// innermost level. It says WHAT is computed at each point of the iteration space and how the space is walked; the
+// emitters of codegen/llvm turn it into vector code. Nothing here depends on a CPU.
+//
+// Example (`print`):
+//   kernel 0 row_reduce
+//     for i0 < n, vector i1 < m reduced
+//       %0: f32 = load b0[i0*m + i1]
+//       %1: f32 = exp(%0)
+//       sum %1 -> b1[i0]
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/plan/index.h"
+#include "codegen/plan/size_table.h"
+#include "interpreter/ir/op_def.h"
+
+namespace tercet {
+
+inline constexpr int vector_lanes = 16;            // of every dtype: one 512-bit register of f32
+inline constexpr NodeId no_node = -1;
+
+enum class NodeKind : uint8_t {
+  Load,        // element of a buffer at `address`
+  IndexValue,  // `address` itself as a number of `dtype`
+  Constant,    // one element with the given bits
+  Compute,     // op's CodeElementwise on the operands
+  Clamp        // operand 0 as i64, moved into [0, bound]
+};
+
+struct Node {
+  NodeKind kind;
+  DType dtype;                      // f16 and bf16 are computed as f32 and rounded after each operation
+  int32_t buffer = -1;
+  Index address{};
+  uint64_t bits = 0;
+  const Op* op = nullptr;
+  std::vector<NodeId> operands{};
+  Dim bound{};
+  int depth = 0;                    // number of loops around it: set by schedule()
+};
+
+struct Loop {
+  Dim extent;
+  bool reduced = false;
+};
+struct Store { NodeId value; int32_t buffer; Index address; DType dtype; };
+struct Reduction { ReduceKind kind; NodeId value; int32_t buffer; Index address; DType dtype; };
+struct Check { const Op* op; std::vector<NodeId> operands; NodeId live = no_node; };
+
+/// How the iteration space is walked. The last loop is the vector loop in all of them.
+enum class Schedule : uint8_t {
+  Elementwise,     // no reduction
+  RowReduce,       // kept loops, then ONE reduced loop, which is the vector loop
+  ColumnReduce     // kept loops, reduced loops, then a kept loop, which is the vector loop
+};
+
+struct Kernel {
+  Schedule schedule = Schedule::Elementwise;
+  std::vector<Loop> loops;          // outermost first
+  std::vector<Node> nodes;          // operands before users
+  std::vector<Store> stores;
+  std::vector<Reduction> reductions;
+  std::vector<Check> checks;
+  std::vector<ValueId> buffers;     // what buffer number k of the kernel is in its function
+  int64_t cost = 1;                 // scalar operations per point, for deciding about threads
+
+  /// Every size that its code reads; they all have slots in the program's table.
+  std::vector<Dim> sizes() const;
+};
+
+const char* name_of(Schedule schedule);
+std::string print(const Kernel& kernel, int number);
+
+}  // namespace tercet

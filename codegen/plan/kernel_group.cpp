@@ -1,0 +1,169 @@
+#include "codegen/plan/kernel_group.h"
+
+#include <algorithm>
+
+#include "codegen/plan/cost.h"
+#include "codegen/plan/roles.h"
+#include "codegen/plan/schedule.h"
+#include "interpreter/ir/rewrite.h"
+
+namespace tercet {
+namespace {
+
+constexpr size_t most_nodes = 600;        // of a kernel; bounds the time to compile it
+
+/// Visits what a root reads down to values in memory, noting on the way whether the position has been moved.
+class LeafFinder {
+ public:
+  explicit LeafFinder(const ValueFacts& facts) : facts_(facts) {}
+  void operands(const Op& op, bool moved) {
+    bool moves = moved || !std::holds_alternative<CodeElementwise>(op.def->code);
+    for (ValueId v : op.inputs) visit(v, moves);
+  }
+  void visit(ValueId v, bool moved) {
+    auto seen = std::find_if(seen_.begin(), seen_.end(), [&](const Leaf& l) { return l.value == v && l.moved == moved; });
+    if (seen != seen_.end()) return;
+    seen_.push_back({v, moved});
+    const Op* op = facts_.op(v);
+    if (facts_.in_memory[v] || !op) leaves.push_back({v, moved});
+    else operands(*op, moved);
+  }
+  Leaves leaves;
+
+ private:
+  const ValueFacts& facts_;
+  std::vector<Leaf> seen_;
+};
+
+std::vector<Dim> sizes_of(const Function& f, const Op& op) {
+  std::vector<Dim> out;
+  for (auto& [name, attr] : op.attrs.items()) for_each_dim(attr, [&](const Dim& d) { out.push_back(d); });
+  for (ValueId v : op.inputs) out.insert(out.end(), f.type(v).dims.begin(), f.type(v).dims.end());
+  return out;
+}
+
+bool identical(const std::vector<Dim>& a, const std::vector<Dim>& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+int64_t cost_of(const Function& f, const Kernel& k) {
+  int64_t cost = 1;
+  for (const Node& n : k.nodes)
+    if (n.depth == static_cast<int>(k.loops.size())) cost += n.kind == NodeKind::Compute ? elementwise_cost(f, *n.op) : 1;
+  return cost + static_cast<int64_t>(k.stores.size() + k.reductions.size());
+}
+
+}  // namespace
+
+Root Root::store(const Function& f, ValueId v) {
+  return {StoreRoot, nullptr, {v}, {}, no_value, f.type(v).dims, {}, f.type(v).dims};
+}
+
+Root Root::reduce(const Function& f, const Op& op) {
+  Root r{ReduceRoot, &op, {op.output()}, {op.inputs[0]}, no_value, f.type(op.inputs[0]).dims,
+         op.attrs.get<std::vector<int64_t>>("axes"), sizes_of(f, op)};
+  return r;
+}
+
+Root Root::check(const Function& f, const Op& op) {
+  Root r{CheckRoot, &op, {}, op.inputs, no_value, {}, {}, sizes_of(f, op)};
+  if (op.attrs.get_or<bool>("has_live", false)) {
+    r.live = r.reads.back();
+    r.reads.pop_back();
+  }
+  if (!r.reads.empty()) r.space = f.type(r.reads[0]).dims;
+  else if (r.live != no_value) r.space = f.type(r.live).dims;
+  return r;
+}
+
+Leaves find_leaves(const ValueFacts& facts, const Root& root) {
+  LeafFinder finder(facts);
+  if (root.kind == Root::StoreRoot) finder.operands(*facts.op(root.outputs[0]), false);
+  for (ValueId v : root.reads) finder.visit(v, false);
+  if (root.live != no_value) finder.visit(root.live, true);
+  return finder.leaves;
+}
+
+KernelGroup::KernelGroup(const ValueFacts& facts, Root first) : facts_(facts) { roots_.push_back(std::move(first)); }
+
+bool KernelGroup::fits() const {
+  bool fits = true;
+  build(fits);
+  return fits;
+}
+
+bool KernelGroup::try_add(const Root& root) {
+  if (!identical(root.space, roots_[0].space)) return false;
+  for (const Root& r : roots_)
+    if (r.kind == Root::ReduceRoot && root.kind == Root::ReduceRoot && r.reduced != root.reduced) return false;
+  roots_.push_back(root);
+  bool fits = true;
+  Kernel k = build(fits);
+  if (fits && k.nodes.size() <= most_nodes) return true;
+  roots_.pop_back();
+  return false;
+}
+
+bool KernelGroup::stores(ValueId v) const {
+  return std::any_of(roots_.begin(), roots_.end(), [&](const Root& r) { return r.kind == Root::StoreRoot && r.outputs[0] == v; });
+}
+
+std::vector<ValueId> KernelGroup::written() const {
+  std::vector<ValueId> out;
+  for (const Root& r : roots_) out.insert(out.end(), r.outputs.begin(), r.outputs.end());
+  return out;
+}
+
+Kernel KernelGroup::finish() const {
+  bool fits = true;
+  Kernel k = build(fits);
+  TERCET_CHECK(fits);
+  return k;
+}
+
+Kernel KernelGroup::build(bool& fits) const {
+  const Function& f = facts_.function;
+  Kernel k;
+  ExpressionBuilder expressions(facts_, k);
+  for (const Dim& d : roots_[0].space) k.loops.push_back({d, false});
+  for (const Root& r : roots_)
+    for (int64_t axis : r.reduced) k.loops[static_cast<size_t>(axis)].reduced = true;
+  Position here = identity_position(k.loops.size());
+  for (const Root& r : roots_) {
+    if (r.kind == Root::StoreRoot) {
+      ValueId v = r.outputs[0];
+      NodeId node = expressions.compute(v, here);
+      k.stores.push_back({node, expressions.buffer(v), linear_address(here, f.type(v).dims), f.type(v).dtype});
+    } else if (r.kind == Root::ReduceRoot) {
+      NodeId node = expressions.read(r.reads[0], here);
+      Position kept;
+      for (size_t l = 0; l < k.loops.size(); ++l)
+        if (!k.loops[l].reduced) kept.push_back(here[l]);
+      ValueId v = r.outputs[0];
+      k.reductions.push_back({std::get<CodeReduce>(r.op->def->code).kind, node, expressions.buffer(v),
+                              linear_address(kept, f.type(v).dims), f.type(v).dtype});
+    } else {
+      Check c{r.op, {}, no_node};
+      for (ValueId v : r.reads) c.operands.push_back(expressions.read(v, here));
+      if (r.live != no_value) {
+        auto lanes = static_cast<std::ptrdiff_t>(f.type(r.live).dims.size());
+        c.live = expressions.read(r.live, Position(here.begin(), here.begin() + lanes));
+      }
+      k.checks.push_back(std::move(c));
+    }
+  }
+  fits = schedule(k);
+  k.cost = cost_of(f, k);
+  return k;
+}
+
+bool may_reuse(const Function& f, const Kernel& k, ValueId written, ValueId dying) {
+  if (size_of(f.type(written).dtype) != size_of(f.type(dying).dtype) || !identical(f.type(written).dims, f.type(dying).dims)) return false;
+  const Store* store = nullptr;
+  for (const Store& s : k.stores)
+    if (k.buffers[static_cast<size_t>(s.buffer)] == written) store = &s;
+  if (!store) return false;
+  for (const Node& n : k.nodes)
+    if (n.kind == NodeKind::Load && k.buffers[static_cast<size_t>(n.buffer)] == dying && !(n.address == store->address)) return false;
+  return true;
+}
+
+}  // namespace tercet

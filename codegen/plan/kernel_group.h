@@ -1,0 +1,50 @@
+// A kernel while it is being planned: its roots (what must be computed for its effect or its result) over one iteration
+// space.
+#pragma once
+#include "codegen/plan/expression.h"
+
+namespace tercet {
+
+/// A value to put into memory, a reduction or a check.
+struct Root {
+  enum Kind : uint8_t { StoreRoot, ReduceRoot, CheckRoot } kind;
+  const Op* op = nullptr;                 // reduction or check
+  std::vector<ValueId> outputs;
+  std::vector<ValueId> reads;             // values read at the point of the iteration space
+  ValueId live = no_value;                // mask over the leading axes
+  std::vector<Dim> space;
+  std::vector<int64_t> reduced;           // axes, for reductions
+  std::vector<Dim> sizes;                 // every size it needs
+
+  static Root store(const Function& f, ValueId v);
+  static Root reduce(const Function& f, const Op& op);
+  static Root check(const Function& f, const Op& op);
+};
+
+/// A value in memory that a root reads. `moved`: somewhere else than at the point that is computed.
+struct Leaf { ValueId value; bool moved; };
+using Leaves = std::vector<Leaf>;
+Leaves find_leaves(const ValueFacts& facts, const Root& root);
+
+class KernelGroup {
+ public:
+  KernelGroup(const ValueFacts& facts, Root first);
+  /// Adds a root of the same iteration space unless the kernel could not be scheduled any more.
+  bool try_add(const Root& root);
+  /// There is a schedule for the roots.
+  bool fits() const;
+  bool stores(ValueId v) const;
+  std::vector<ValueId> written() const;
+  Kernel finish() const;
+
+ private:
+  Kernel build(bool& fits) const;
+
+  const ValueFacts& facts_;
+  std::vector<Root> roots_;
+};
+
+/// `written` may take the memory of `dying`: same elements' size and count, read only where the same element is written.
+bool may_reuse(const Function& f, const Kernel& kernel, ValueId written, ValueId dying);
+
+}  // namespace tercet

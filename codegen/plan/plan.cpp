@@ -1,0 +1,231 @@
+#include "codegen/plan/plan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "codegen/plan/cost.h"
+#include "codegen/plan/fusion.h"
+#include "codegen/plan/kernel_group.h"
+#include "codegen/plan/roles.h"
+#include "interpreter/ir/rewrite.h"
+
+namespace tercet {
+namespace {
+
+/// Plans one function of a set. Goes through the operations in order; what needs a loop joins an earlier kernel where
+/// that is possible and else becomes a new step.
+class Planner {
+ public:
+  using PlanBody = std::function<void(const FunctionPtr&)>;
+  Planner(Program& program, ProgramSet& set, const PlanBody& plan_body)
+      : p_(program), set_(set), f_(*program.function), plan_body_(plan_body), facts_(choose_fusion(f_)) {}
+
+  void run() {
+    made_at_.assign(f_.types.size(), -1);
+    for (ValueId v : f_.params) bind_shape(v, 0, p_.parameters);
+    for (const Op& op : f_.ops) place(op);
+    finish_kernels();
+    note_sizes();
+    find_deaths();
+    p_.sizes.finish();
+  }
+
+ private:
+  void place(const Op& op) {
+    Role role = role_of(f_, op);
+    switch (role) {
+      case Role::Constant: p_.constants.emplace_back(op.output(), op.attrs.get<Array>("value")); return;
+      case Role::Inline:
+        if (facts_.in_memory[op.output()]) join(Root::store(f_, op.output()));
+        return;
+      case Role::Reshape:
+        if (facts_.in_memory[op.output()]) reshape(op);
+        return;
+      case Role::Reduce: reduce(op); return;
+      case Role::Check:
+        set_.may_fail = true;
+        join(Root::check(f_, op));
+        return;
+      case Role::Native:
+        for (const FunctionPtr& body : op.bodies) plan_body_(body);
+        add_step({NativeStep{&op}, {}, {}}, op);
+    }
+  }
+
+  void reshape(const Op& op) {
+    if (!facts_.in_memory[op.inputs[0]] || f_.type(op.inputs[0]).dims.empty()) return join(Root::store(f_, op.output()));
+    made_at_[op.output()] = made_at_[op.inputs[0]];
+    p_.steps.push_back({AliasStep{op.output(), op.inputs[0]}, {}, {}});
+    groups_.emplace_back();
+    made_at_[op.output()] = static_cast<int>(p_.steps.size()) - 1;
+  }
+
+  /// A reduction whose operand is computed in an order that no schedule walks gets the operand from memory.
+  void reduce(const Op& op) {
+    Root root = Root::reduce(f_, op);
+    ValueId x = op.inputs[0];
+    if (!facts_.in_memory[x] && !KernelGroup(facts_, root).fits()) {
+      facts_.in_memory[x] = true;
+      join(Root::store(f_, x));
+    }
+    join(root);
+  }
+
+  void join(const Root& root) {
+    Leaves leaves = find_leaves(facts_, root);
+    int earliest = earliest_step(root, leaves);
+    for (int at = static_cast<int>(groups_.size()) - 1; at >= earliest; --at) {
+      auto& group = groups_[static_cast<size_t>(at)];
+      if (group && can_join(at, root, leaves) && group->try_add(root)) return made(root, at);
+    }
+    groups_.push_back(std::make_unique<KernelGroup>(facts_, root));
+    p_.steps.push_back({KernelStep{}, {}, {}});
+    made(root, static_cast<int>(groups_.size()) - 1);
+  }
+  void made(const Root& root, int step) {
+    for (ValueId v : root.outputs) made_at_[v] = step;
+  }
+  /// The first step at which everything the root reads and measures is there (steps before it are too early).
+  int earliest_step(const Root& root, const Leaves& leaves) const {
+    int earliest = 0;
+    for (const Leaf& l : leaves) earliest = std::max(earliest, made_at_[l.value]);
+    for (const Dim& d : root.sizes) {
+      std::vector<uint64_t> symbols;
+      d.collect_symbols(symbols);
+      for (uint64_t s : symbols) earliest = std::max(earliest, p_.sizes.stage(s));
+    }
+    return earliest;
+  }
+  /// Values made by step `at` itself can be read in it only at the point that is being computed.
+  bool can_join(int at, const Root&, const Leaves& leaves) const {
+    for (const Leaf& l : leaves)
+      if (made_at_[l.value] == at && (l.moved || !groups_[static_cast<size_t>(at)]->stores(l.value))) return false;
+    return true;
+  }
+
+  void add_step(Step step, const Op& op) {
+    p_.needs_environment = true;
+    if (has_effects(op)) set_.may_fail = true;
+    int at = static_cast<int>(p_.steps.size());
+    for (uint32_t i = 0; i < op.outputs; ++i) {
+      ValueId v = op.output(i);
+      made_at_[v] = at;
+      bind_shape(v, at + 1, step.binds);
+    }
+    if (const Attr* defines = op.attrs.find("defines"))
+      for_each_dim(*defines, [&](const Dim& d) {
+        if (p_.sizes.defined(d.symbol_id())) return;
+        step.binds.push_back({d.symbol_id(), p_.sizes.symbol(d.symbol_id())});
+        p_.sizes.define(d.symbol_id(), at + 1);
+      });
+    p_.steps.push_back(std::move(step));
+    groups_.emplace_back();
+  }
+  /// Bare symbols seen for the first time get their value from this array's shape.
+  void bind_shape(ValueId v, int stage, std::vector<Binding>& binds) {
+    const std::vector<Dim>& dims = f_.type(v).dims;
+    for (size_t axis = 0; axis < dims.size(); ++axis)
+      if (uint64_t id = dims[axis].symbol_id(); id && !p_.sizes.defined(id)) {
+        binds.push_back({id, p_.sizes.symbol(id), v, axis});
+        p_.sizes.define(id, stage);
+      }
+  }
+
+  void finish_kernels() {
+    for (size_t at = 0; at < groups_.size(); ++at) {
+      if (!groups_[at]) continue;
+      KernelStep step{p_.kernels.size(), {}, groups_[at]->written(), {}};
+      step.reuse.assign(step.written.size(), no_value);
+      p_.kernels.push_back(groups_[at]->finish());
+      p_.steps[at].what = std::move(step);
+    }
+  }
+
+  void note_sizes() {
+    for (const Kernel& k : p_.kernels)
+      for (const Dim& d : k.sizes()) p_.sizes.slot(d);
+    p_.shapes.resize(f_.types.size());
+    for (Step& step : p_.steps) {
+      if (auto* kernel = std::get_if<KernelStep>(&step.what)) {
+        for (ValueId v : kernel->written) p_.shapes[v] = p_.sizes.slots(f_.type(v).dims);
+        for (const Loop& l : p_.kernels[kernel->kernel].loops) kernel->extents.push_back(p_.sizes.slot(l.extent));
+      }
+      if (auto* alias = std::get_if<AliasStep>(&step.what)) p_.shapes[alias->to] = p_.sizes.slots(f_.type(alias->to).dims);
+      if (auto* native = std::get_if<NativeStep>(&step.what)) note_environment(*native->op);
+    }
+  }
+  /// Symbols that a native step may look up.
+  void note_environment(const Op& op) {
+    for (auto& [name, attr] : op.attrs.items()) for_each_dim(attr, [&](const Dim& d) { note_symbols(d); });
+    for (ValueId v : op.inputs)
+      for (const Dim& d : f_.type(v).dims) note_symbols(d);
+    for (uint32_t i = 0; i < op.outputs; ++i)
+      for (const Dim& d : f_.type(op.output(i)).dims) note_symbols(d);
+    std::vector<uint64_t> of_bodies;
+    for (const FunctionPtr& body : op.bodies) collect_symbols(*body, of_bodies);
+    for (uint64_t s : of_bodies)
+      if (p_.sizes.defined(s)) p_.sizes.symbol(s);
+  }
+  void note_symbols(const Dim& d) {
+    std::vector<uint64_t> symbols;
+    d.collect_symbols(symbols);
+    for (uint64_t s : symbols) p_.sizes.symbol(s);
+  }
+
+  std::vector<ValueId> read_by(const Step& step) const {
+    if (auto* kernel = std::get_if<KernelStep>(&step.what)) return p_.kernels[kernel->kernel].buffers;
+    if (auto* alias = std::get_if<AliasStep>(&step.what)) return {alias->from};
+    return std::get<NativeStep>(step.what).op->inputs;
+  }
+  void find_deaths() {
+    std::vector<bool> needed(f_.types.size(), false);
+    for (ValueId r : f_.results) needed[r] = true;
+    for (const auto& [v, array] : p_.constants) needed[v] = true;
+    for (size_t at = p_.steps.size(); at-- > 0;) {
+      Step& step = p_.steps[at];
+      for (ValueId v : read_by(step))
+        if (!needed[v]) {
+          needed[v] = true;
+          step.dies.push_back(v);
+        }
+      if (auto* kernel = std::get_if<KernelStep>(&step.what)) choose_reuse(*kernel, step.dies);
+    }
+  }
+  void choose_reuse(KernelStep& step, const std::vector<ValueId>& dies) {
+    const Kernel& k = p_.kernels[step.kernel];
+    std::vector<ValueId> free = dies;
+    for (size_t w = 0; w < step.written.size(); ++w)
+      for (size_t i = 0; i < free.size(); ++i)
+        if (may_reuse(f_, k, step.written[w], free[i])) {
+          step.reuse[w] = free[i];
+          free.erase(free.begin() + static_cast<std::ptrdiff_t>(i));
+          break;
+        }
+  }
+
+  Program& p_;
+  ProgramSet& set_;
+  const Function& f_;
+  const PlanBody& plan_body_;
+  ValueFacts facts_;
+  std::vector<int> made_at_;                            // step that makes a value; -1: there from the start
+  std::vector<std::unique_ptr<KernelGroup>> groups_;    // per step; null where it is not a kernel
+};
+
+}  // namespace
+
+ProgramSet plan(const FunctionPtr& function) {
+  ProgramSet set;
+  Planner::PlanBody plan_function = [&](const FunctionPtr& f) {
+    if (set.of_function.contains(f.get())) return;
+    Program& program = *set.programs.emplace_back(std::make_unique<Program>());
+    program.function = f;
+    program.number = set.programs.size() - 1;
+    set.of_function.emplace(f.get(), &program);
+    Planner(program, set, plan_function).run();
+  };
+  plan_function(function);
+  return set;
+}
+
+}  // namespace tercet

@@ -1,0 +1,31 @@
+#include "codegen/plan/program.h"
+
+#include <fmt/format.h>
+
+namespace tercet {
+namespace {
+
+std::string text_of(const Program& p, const Step& step) {
+  if (auto* kernel = std::get_if<KernelStep>(&step.what))
+    return print(p.kernels[kernel->kernel], static_cast<int>(kernel->kernel));
+  if (auto* alias = std::get_if<AliasStep>(&step.what)) return fmt::format("value {} is value {} reshaped\n", alias->to, alias->from);
+  const Op& op = *std::get<NativeStep>(step.what).op;
+  std::string out = fmt::format("native {}(", op.def->name);
+  for (size_t i = 0; i < op.inputs.size(); ++i) out += fmt::format("{}{}", i ? ", " : "", op.inputs[i]);
+  out += ")";
+  for (uint32_t i = 0; i < op.outputs; ++i) out += fmt::format("{} {}", i ? "," : " ->", op.output(i));
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string print(const ProgramSet& set) {
+  std::string out;
+  for (const auto& p : set.programs) {
+    out += fmt::format("program {} {}\n", p->number, p->function->name);
+    for (const Step& step : p->steps) out += text_of(*p, step);
+  }
+  return out;
+}
+
+}  // namespace tercet

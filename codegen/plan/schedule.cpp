@@ -1,0 +1,126 @@
+#include "codegen/plan/schedule.h"
+
+#include <algorithm>
+
+namespace tercet {
+namespace {
+
+template <class F> void for_each_index(Kernel& k, F&& f) {
+  for (Node& n : k.nodes) f(n.address);
+  for (Store& s : k.stores) f(s.address);
+  for (Reduction& r : k.reductions) f(r.address);
+}
+
+/// Renumbers loops; terms of loops mapped to -1 vanish (their counter is always 0).
+void renumber(Kernel& k, const std::vector<int32_t>& to) {
+  for_each_index(k, [&](Index& index) {
+    std::vector<Index::Term> terms;
+    for (Index::Term& t : index.loops)
+      if (to[static_cast<size_t>(t.of)] >= 0) terms.push_back({to[static_cast<size_t>(t.of)], std::move(t.coefficient)});
+    std::sort(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.of < b.of; });
+    index.loops = std::move(terms);
+  });
+}
+
+void erase_loop(Kernel& k, size_t loop) {
+  std::vector<int32_t> to;
+  for (size_t l = 0; l < k.loops.size(); ++l)
+    to.push_back(l == loop ? -1 : static_cast<int32_t>(l - (l > loop)));
+  renumber(k, to);
+  k.loops.erase(k.loops.begin() + static_cast<std::ptrdiff_t>(loop));
+}
+
+void drop_unit_loops(Kernel& k) {
+  for (size_t l = k.loops.size(); l-- > 0;)
+    if (k.loops[l].extent.is(1)) erase_loop(k, l);
+}
+
+/// Loops l and l + 1 count through one range: i_l * n + i_(l+1), in every index.
+bool is_linear(Kernel& k, size_t l) {
+  auto outer = static_cast<int32_t>(l), inner = outer + 1;
+  if (k.loops[l].reduced != k.loops[l + 1].reduced) return false;
+  bool linear = true;
+  for_each_index(k, [&](const Index& index) {
+    linear = linear && index.of_loop(outer) == index.of_loop(inner) * k.loops[l + 1].extent;
+  });
+  return linear;
+}
+
+void collapse(Kernel& k) {
+  for (size_t l = k.loops.size(); l-- > 1;)
+    if (is_linear(k, l - 1)) {
+      k.loops[l].extent = k.loops[l - 1].extent * k.loops[l].extent;
+      erase_loop(k, l - 1);
+    }
+}
+
+/// Brings the loops into the given order (old numbers).
+void reorder(Kernel& k, const std::vector<size_t>& order) {
+  std::vector<int32_t> to(order.size());
+  std::vector<Loop> loops;
+  for (size_t at = 0; at < order.size(); ++at) {
+    to[order[at]] = static_cast<int32_t>(at);
+    loops.push_back(k.loops[order[at]]);
+  }
+  k.loops = std::move(loops);
+  renumber(k, to);
+}
+
+std::vector<size_t> loops_where(const Kernel& k, bool reduced) {
+  std::vector<size_t> out;
+  for (size_t l = 0; l < k.loops.size(); ++l)
+    if (k.loops[l].reduced == reduced) out.push_back(l);
+  return out;
+}
+
+/// More loads are contiguous along loop a than along loop b.
+bool reads_along(const Kernel& k, size_t a, size_t b) {
+  int score = 0;
+  for (const Node& n : k.nodes)
+    if (n.kind == NodeKind::Load) {
+      Dim along_a = n.address.of_loop(static_cast<int32_t>(a)), along_b = n.address.of_loop(static_cast<int32_t>(b));
+      score += along_a.is(1) - along_b.is(1);
+    }
+  return score > 0;
+}
+
+bool choose(Kernel& k) {
+  k.schedule = Schedule::Elementwise;
+  if (k.reductions.empty()) return true;
+  std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
+  bool rows = reduced.size() <= 1 && (kept.empty() || reduced.empty() || kept.back() < reduced[0] ||
+                                      !reads_along(k, kept.back(), reduced[0]));
+  if (rows && reduced.empty()) {          // every reduced size is 1: a sequence of one element
+    k.loops.push_back({1, true});
+    reduced.push_back(k.loops.size() - 1);
+  }
+  if (!rows && kept.empty()) return false;
+  if (!rows && kept.back() < reduced.back() && reads_along(k, reduced.back(), kept.back())) return false;
+  k.schedule = rows ? Schedule::RowReduce : Schedule::ColumnReduce;
+  if (!rows) order.pop_back();
+  order.insert(order.end(), reduced.begin(), reduced.end());
+  if (!rows) order.push_back(kept.back());
+  reorder(k, order);
+  return true;
+}
+
+void set_depths(Kernel& k) {
+  for (Node& n : k.nodes) {
+    n.depth = 0;
+    for (const Index::Term& t : n.address.loops) n.depth = std::max(n.depth, t.of + 1);
+    for (const Index::Term& t : n.address.nodes) n.depth = std::max(n.depth, k.nodes[static_cast<size_t>(t.of)].depth);
+    for (NodeId o : n.operands) n.depth = std::max(n.depth, k.nodes[static_cast<size_t>(o)].depth);
+  }
+}
+
+}  // namespace
+
+bool schedule(Kernel& k) {
+  drop_unit_loops(k);
+  collapse(k);
+  bool fits = choose(k);
+  set_depths(k);
+  return fits;
+}
+
+}  // namespace tercet

@@ -1,0 +1,48 @@
+#include "codegen/run/context.h"
+
+#include "codegen/run/frame.h"
+#include "interpreter/engine/evaluate.h"
+
+namespace tercet {
+namespace {
+
+/// A call has sizes of its own: the environment is emptied for a scope.
+class FreshSizes {
+ public:
+  explicit FreshSizes(EvalContext& context) : context_(context), before_(std::move(context.dims)) { context_.dims.clear(); }
+  ~FreshSizes() { context_.dims = std::move(before_); }
+
+ private:
+  EvalContext& context_;
+  DimEnv before_;
+};
+
+}  // namespace
+
+std::vector<Array> CompiledContext::run(const Program& program, std::vector<Array> arguments) {
+  return Frame(program, *this, code_.kernels[program.number], threads_).run(std::move(arguments));
+}
+
+std::vector<Array> CompiledContext::run_body(const Function& body, std::vector<Array> arguments) {
+  auto found = set_.of_function.find(&body);
+  TERCET_CHECK(found != set_.of_function.end());
+  return run(*found->second, std::move(arguments));
+}
+
+std::vector<Array> CompiledContext::call(const Op& op, std::vector<Array> arguments) {
+  if (op.bodies.empty()) return outer_.call(op, std::move(arguments));
+  FreshSizes sizes(*this);
+  return run_body(*op.bodies[0], std::move(arguments));
+}
+
+std::vector<Array> RepeatingContext::run_body(const Function& body, std::vector<Array> arguments) {
+  return evaluate(body, *this, std::move(arguments));
+}
+
+std::vector<Array> RepeatingContext::call(const Op& op, std::vector<Array> arguments) {
+  if (op.bodies.empty()) return outer_.call(op, std::move(arguments));
+  FreshSizes sizes(*this);
+  return run_body(*op.bodies[0], std::move(arguments));
+}
+
+}  // namespace tercet

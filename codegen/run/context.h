@@ -1,0 +1,68 @@
+// The contexts that compiled programs run in: both stand between a program and the caller's context.
+#pragma once
+#include "codegen/jit/jit.h"
+#include "codegen/plan/program.h"
+#include "interpreter/ir/eval.h"
+
+namespace tercet {
+
+/// Thrown when a check fails in compiled code. What failed, and where, the reference evaluator finds out.
+struct CheckFailed {};
+
+/// Passes effects on to the caller's context.
+class ForwardingContext : public EvalContext {
+ public:
+  explicit ForwardingContext(EvalContext& outer) : outer_(outer) {}
+  void poll() override { outer_.poll(); }
+
+ protected:
+  EvalContext& outer_;
+};
+
+/// The context of a compiled run: bodies and callees run as compiled programs, effects are counted.
+class CompiledContext final : public ForwardingContext {
+ public:
+  CompiledContext(EvalContext& outer, const ProgramSet& set, const MachineCode& code, int threads)
+      : ForwardingContext(outer), set_(set), code_(code), threads_(threads) {}
+
+  std::vector<Array> run(const Program& program, std::vector<Array> arguments);
+  /// Prints and region marks passed on so far.
+  int64_t effects() const { return effects_; }
+
+  std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
+  std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
+  void report(Diagnostic, LaneIndex) override { throw CheckFailed{}; }
+  void print(std::string text, LaneIndex lane) override { ++effects_, outer_.print(std::move(text), std::move(lane)); }
+  void begin_region() override { ++effects_, outer_.begin_region(); }
+  void end_region() override { ++effects_, outer_.end_region(); }
+  void push_lane(int64_t lane) override { ++effects_, outer_.push_lane(lane); }
+  void pop_lane() override { ++effects_, outer_.pop_lane(); }
+
+ private:
+  const ProgramSet& set_;
+  const MachineCode& code_;
+  int threads_;
+  int64_t effects_ = 0;
+};
+
+/// The context of the reference run that follows a failed check: it comes by the same effects in the same order, so the
+/// first `done` of them, which have happened, are left out.
+class RepeatingContext final : public ForwardingContext {
+ public:
+  RepeatingContext(EvalContext& outer, int64_t done) : ForwardingContext(outer), done_(done) {}
+
+  std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
+  std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
+  void report(Diagnostic diagnostic, LaneIndex lane) override { outer_.report(std::move(diagnostic), std::move(lane)); }
+  void print(std::string text, LaneIndex lane) override { if (fresh()) outer_.print(std::move(text), std::move(lane)); }
+  void begin_region() override { if (fresh()) outer_.begin_region(); }
+  void end_region() override { if (fresh()) outer_.end_region(); }
+  void push_lane(int64_t lane) override { if (fresh()) outer_.push_lane(lane); }
+  void pop_lane() override { if (fresh()) outer_.pop_lane(); }
+
+ private:
+  bool fresh() { return done_ == 0 || (--done_, false); }
+  int64_t done_;
+};
+
+}  // namespace tercet

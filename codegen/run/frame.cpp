@@ -1,0 +1,120 @@
+#include "codegen/run/frame.h"
+
+#include <algorithm>
+
+#include "codegen/run/context.h"
+#include "codegen/run/launch.h"
+#include "codegen/run/threads.h"
+#include "interpreter/runtime/parallel.h"
+
+namespace tercet {
+namespace {
+
+constexpr int64_t small_operands = 64 << 10;   // bytes; less is not worth entering an arena for
+
+int64_t total_bytes(std::span<const Array> arrays) {
+  int64_t bytes = 0;
+  for (const Array& a : arrays) bytes += a.ragged ? small_operands : a.bytes();
+  return bytes;
+}
+
+}  // namespace
+
+Frame::Frame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads)
+    : p_(program), context_(context), kernels_(kernels), threads_(threads) {}
+
+std::vector<Array> Frame::run(std::vector<Array> arguments) {
+  const Function& f = *p_.function;
+  TERCET_CHECK(arguments.size() == f.params.size());
+  values_.resize(f.types.size());
+  sizes_.resize(p_.sizes.slot_count());
+  for (size_t i = 0; i < arguments.size(); ++i) values_[f.params[i]] = std::move(arguments[i]);
+  for (const auto& [v, array] : p_.constants) values_[v] = array;
+  for (const SizeTable::Symbol& s : p_.sizes.free_symbols())
+    if (auto known = context_.dims.find(s.id); known != context_.dims.end()) sizes_[static_cast<size_t>(s.slot)] = known->second;
+  bind(p_.parameters);
+  p_.sizes.evaluate(0, sizes_.data());
+  for (size_t at = 0; at < p_.steps.size(); ++at) {
+    step_ = &p_.steps[at];
+    context_.poll();
+    std::visit([&](const auto& step) { run_step(step); }, step_->what);
+    for (ValueId v : step_->dies) values_[v] = Array{};
+    bind(step_->binds);
+    if (!step_->binds.empty()) p_.sizes.evaluate(static_cast<int>(at) + 1, sizes_.data());
+  }
+  std::vector<Array> results;
+  for (ValueId v : f.results) results.push_back(values_[v]);
+  values_.clear();
+  return results;
+}
+
+void Frame::bind(const std::vector<Binding>& bindings) {
+  for (const Binding& b : bindings) {
+    int64_t& size = sizes_[static_cast<size_t>(b.slot)];
+    if (b.value == no_value) size = context_.dims[b.symbol];
+    else size = values_[b.value].shape[b.axis];
+    if (p_.needs_environment) context_.dims[b.symbol] = size;
+  }
+}
+
+Shape Frame::shape_of(ValueId v) const {
+  Shape shape;
+  for (SizeSlot s : p_.shapes[v]) shape.push_back(sizes_[static_cast<size_t>(s)]);
+  return shape;
+}
+
+Array Frame::output(const KernelStep& step, size_t k) {
+  ValueId v = step.written[k];
+  DType dtype = p_.function->type(v).dtype;
+  Shape shape = shape_of(v);
+  if (ValueId from = step.reuse[k]; from != no_value && values_[from].unique() && values_[from].shape == shape) {
+    Array out = values_[from];
+    out.dtype = dtype;
+    out.weak = false;
+    return out;
+  }
+  return Array::make(dtype, shape);
+}
+
+void Frame::run_step(const KernelStep& step) {
+  const Kernel& kernel = p_.kernels[step.kernel];
+  for (size_t k = 0; k < step.written.size(); ++k) values_[step.written[k]] = output(step, k);
+  buffers_.clear();
+  for (ValueId v : kernel.buffers) buffers_.push_back(values_[v].raw());
+  std::array<int64_t, max_rank + 1> extents;
+  for (size_t l = 0; l < step.extents.size(); ++l) extents[l] = sizes_[static_cast<size_t>(step.extents[l])];
+  Launch launch{kernel, kernels_[step.kernel], {extents.data(), step.extents.size()}, buffers_, sizes_.data(), threads_};
+  if (run_kernel(launch, context_)) throw CheckFailed{};
+}
+
+void Frame::run_step(const AliasStep& step) { values_[step.to] = values_[step.from].reshaped(shape_of(step.to)); }
+
+std::vector<Array> Frame::operands_of(const Op& op) {
+  std::vector<Array> operands;
+  for (size_t k = 0; k < op.inputs.size(); ++k) {
+    ValueId v = op.inputs[k];
+    bool last = std::find(step_->dies.begin(), step_->dies.end(), v) != step_->dies.end();
+    for (size_t later = k + 1; later < op.inputs.size(); ++later) last &= op.inputs[later] != v;
+    if (last) operands.push_back(std::move(values_[v]));
+    else operands.push_back(values_[v]);
+  }
+  return operands;
+}
+
+void Frame::run_step(const NativeStep& step) {
+  const Op& op = *step.op;
+  std::vector<Array> operands = operands_of(op), results;
+  auto evaluate = [&] { results = op.def->eval(context_, *p_.function, op, operands); };
+  if (!op.bodies.empty() || total_bytes(operands) <= small_operands) {
+    evaluate();
+  } else {
+    std::shared_ptr<MemoryBudget> budget = current_budget();
+    arena_of(threads_).execute([&] {
+      BudgetScope scope(budget);
+      evaluate();
+    });
+  }
+  for (uint32_t i = 0; i < op.outputs; ++i) values_[op.output(i)] = std::move(results[i]);
+}
+
+}  // namespace tercet

@@ -1,0 +1,36 @@
+// One run of a program: its values and sizes, and the steps in order.
+#pragma once
+#include "codegen/jit/jit.h"
+#include "codegen/plan/program.h"
+#include "interpreter/ir/eval.h"
+
+namespace tercet {
+
+class Frame {
+ public:
+  /// `kernels`: the machine code of the program's kernels, by number.
+  Frame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads);
+  /// Throws CheckFailed when a check does not hold, and what `context` throws.
+  std::vector<Array> run(std::vector<Array> arguments);
+
+ private:
+  void bind(const std::vector<Binding>& bindings);
+  void run_step(const KernelStep& step);
+  void run_step(const AliasStep& step);
+  void run_step(const NativeStep& step);
+  /// The operands of a native step; those that die are moved out.
+  std::vector<Array> operands_of(const Op& op);
+  Array output(const KernelStep& step, size_t k);
+  Shape shape_of(ValueId v) const;
+
+  const Program& p_;
+  EvalContext& context_;
+  const std::vector<KernelFunction>& kernels_;
+  int threads_;
+  const Step* step_ = nullptr;
+  std::vector<Array> values_;
+  std::vector<int64_t> sizes_;
+  std::vector<std::byte*> buffers_;
+};
+
+}  // namespace tercet

@@ -1,0 +1,24 @@
+// Runs one kernel over its iteration space: at once when the work is small, else cut into chunks for several threads
+// and for polling. How it is cut never changes a result.
+#pragma once
+#include <span>
+
+#include "codegen/plan/kernel.h"
+#include "codegen/plan/kernel_abi.h"
+#include "interpreter/ir/eval.h"
+
+namespace tercet {
+
+struct Launch {
+  const Kernel& kernel;
+  KernelFunction code;
+  std::span<const int64_t> extents;     // of the loops
+  std::span<std::byte* const> buffers;
+  const int64_t* sizes;
+  int threads;
+};
+
+/// Returns true when a check failed. Throws what `context.poll()` throws.
+bool run_kernel(const Launch& launch, EvalContext& context);
+
+}  // namespace tercet

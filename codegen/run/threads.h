@@ -1,0 +1,12 @@
+// The threads that compiled programs use: one oneTBB arena per number of threads, made when first needed.
+#pragma once
+#include <tbb/task_arena.h>
+
+namespace tercet {
+
+/// Number of threads meant by CompileOptions::threads (0: as many as the process may use).
+int thread_count(int asked);
+/// The arena with that many slots. It lives as long as the process.
+tbb::task_arena& arena_of(int threads);
+
+}  // namespace tercet
