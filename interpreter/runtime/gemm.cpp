@@ -1,0 +1,250 @@
+#include "interpreter/runtime/gemm.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "interpreter/runtime/array.h"
+#include "interpreter/runtime/gemm_kernel.h"
+#include "interpreter/runtime/half_rows.h"
+#include "interpreter/runtime/reduce.h"
+
+namespace tercet {
+namespace {
+
+constexpr int64_t block_k = 256, block_rows = 240, block_columns = 1024;  // of A: 240 kB of f32; of B: 1 MB
+
+/// Memory for packed panels, aligned to a cache line, kept by each thread between calls.
+template <class T> T* scratch(int slot, int64_t count) {
+  thread_local std::unique_ptr<std::byte[]> memory[3];
+  thread_local size_t size[3] = {};
+  size_t bytes = static_cast<size_t>(count) * sizeof(T) + 64;
+  if (size[slot] < bytes) {
+    memory[slot].reset(new std::byte[bytes]);
+    size[slot] = bytes;
+  }
+  auto address = reinterpret_cast<uintptr_t>(memory[slot].get());
+  return reinterpret_cast<T*>((address + 63) / 64 * 64);
+}
+
+/// `count` neighbours as C.
+template <class T, class C> void load_row(const T* from, int64_t count, C* to) {
+  if constexpr (std::is_same_v<T, C>) std::copy(from, from + count, to);
+  else widen_row(from, count, to);
+}
+
+/// Panels of `width` rows (columns) of x, step by step: out[(panel * k + p) * width + r]; absent rows are 0.
+/// `along` is the stride from one row of the panel to the next, `step` that from one k to the next.
+template <class T, class C>
+void pack(const T* x, int64_t count, int64_t k, int64_t along, int64_t step, int64_t width, C* out) {
+  for (int64_t at = 0; at < count; at += width, out += k * width) {
+    const int64_t filled = std::min(width, count - at);
+    const T* from = x + at * along;
+    if (filled < width) std::fill(out, out + k * width, C(0));
+    if (along == 1) {
+      for (int64_t p = 0; p < k; ++p) load_row(from + p * step, filled, out + p * width);
+    } else if (step == 1 && !std::is_same_v<T, C>) {
+      C line[block_k];
+      for (int64_t r = 0; r < filled; ++r) {
+        load_row(from + r * along, k, line);
+        for (int64_t p = 0; p < k; ++p) out[p * width + r] = line[p];
+      }
+    } else {
+      for (int64_t r = 0; r < filled; ++r)
+        for (int64_t p = 0; p < k; ++p) out[p * width + r] = Compute<T>::load(from[r * along + p * step]);
+    }
+  }
+}
+
+/// One block of rows and k against one block of columns, both packed (or B in place: `ldb` is then its row stride).
+template <class C> struct Block {
+  const GemmKernel<C>& kernel;
+  int64_t rows, columns, k;
+  const C *a, *b;
+  int64_t ldb, panel_step;  // from one panel of B to the next
+  C* c;
+  int64_t ldc;
+  bool first;
+
+  void run() const {
+    for (int64_t j = 0; j < columns; j += kernel.tile_columns)
+      for (int64_t i = 0; i < rows; i += kernel.tile_rows)
+        kernel.run(static_cast<int>(std::min<int64_t>(kernel.tile_rows, rows - i)),
+                   static_cast<int>(std::min<int64_t>(kernel.tile_columns, columns - j)), k, a + i * k,
+                   b + j / kernel.tile_columns * panel_step, ldb, c + i * ldc + j, ldc, first);
+  }
+};
+
+/// Sums in C (f32 for f16 and bf16). c is row-major with ldc = n.
+template <class T, class C>
+void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t k, Strided<T> a, Strided<T> b, C* c) {
+  // With few rows B is used once or twice only: whole tiles read it in place.
+  const bool in_place = std::is_same_v<T, C> && b.column_stride == 1 && rows <= 2 * kernel.tile_rows;
+  if (k == 0) std::fill(c, c + rows * n, C(0));
+  for (int64_t jc = 0; jc < n; jc += block_columns) {
+    const int64_t columns = std::min(block_columns, n - jc);
+    const int64_t whole = in_place ? columns / kernel.tile_columns * kernel.tile_columns : 0;
+    for (int64_t pc = 0; pc < k; pc += block_k) {
+      const int64_t depth = std::min(block_k, k - pc);
+      const T* b_at = b.data + pc * b.row_stride + jc * b.column_stride;
+      C* packed_b = scratch<C>(0, (columns - whole + kernel.tile_columns) * depth);
+      pack(b_at + whole * b.column_stride, columns - whole, depth, b.column_stride, b.row_stride, kernel.tile_columns, packed_b);
+      for (int64_t ic = 0; ic < rows; ic += block_rows) {
+        const int64_t some = std::min(block_rows, rows - ic);
+        C* packed_a = scratch<C>(1, (some + kernel.tile_rows) * depth);
+        pack(a.data + ic * a.row_stride + pc * a.column_stride, some, depth, a.row_stride, a.column_stride, kernel.tile_rows, packed_a);
+        C* c_at = c + ic * n + jc;
+        if constexpr (std::is_same_v<T, C>)
+          if (whole > 0)
+            Block<C>{kernel, some, whole, depth, packed_a, b_at, b.row_stride, kernel.tile_columns, c_at, n, pc == 0}.run();
+        Block<C>{kernel, some, columns - whole, depth, packed_a, packed_b, kernel.tile_columns,
+                 kernel.tile_columns * depth, c_at + whole, n, pc == 0}.run();
+      }
+    }
+  }
+}
+
+template <class C> const GemmKernel<C>& kernel_for(GemmIsa isa) {
+  const bool wide = isa == GemmIsa::Avx512 || (isa == GemmIsa::Best && gemm_isa_available(GemmIsa::Avx512));
+  if constexpr (std::is_same_v<C, float>) return wide ? gemm_avx512_f32 : gemm_avx2_f32;
+  else return wide ? gemm_avx512_f64 : gemm_avx2_f64;
+}
+
+/// Integers: a row of B at a time, which the compiler vectorises.
+template <class T>
+void gemm_simple(int64_t begin, int64_t end, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c) {
+  const T* right = b.data;
+  int64_t step = b.row_stride;
+  if (b.column_stride != 1) {
+    T* packed = scratch<T>(0, n * k);
+    for (int64_t p = 0; p < k; ++p)
+      for (int64_t j = 0; j < n; ++j) packed[p * n + j] = b.data[p * b.row_stride + j * b.column_stride];
+    right = packed;
+    step = n;
+  }
+  for (int64_t i = begin; i < end; ++i) {
+    T* row = c + i * n;
+    std::fill(row, row + n, T(0));
+    for (int64_t p = 0; p < k; ++p) {
+      const T left = a.data[i * a.row_stride + p * a.column_stride];
+      const T* x = right + p * step;
+      for (int64_t j = 0; j < n; ++j) row[j] = wrap_add(row[j], wrap_mul(left, x[j]));
+    }
+  }
+}
+
+// ---- vector forms ----
+template <class C> C multiply_add(C a, C b, C acc) {
+  if constexpr (std::is_floating_point_v<C>) return fma(a, b, acc);
+  else return wrap_add(acc, wrap_mul(a, b));
+}
+
+/// Sums of one block of `rows` vectors against one: rows share what is loaded of b.
+template <int rows, class C> void dot_block(const C* const* a, const C* b, int64_t n, C* out) {
+  C p[rows][reduce_partials] = {};
+  int64_t i = 0;
+  for (; i + reduce_partials <= n; i += reduce_partials)
+    for (int r = 0; r < rows; ++r)
+      for (int64_t j = 0; j < reduce_partials; ++j) p[r][j] = multiply_add(a[r][i + j], b[i + j], p[r][j]);
+  for (int r = 0; r < rows; ++r) {
+    for (int64_t j = 0; j < n - i; ++j) p[r][j] = multiply_add(a[r][i + j], b[i + j], p[r][j]);
+    for (int64_t half = reduce_partials / 2; half > 0; half /= 2)
+      for (int64_t j = 0; j < half; ++j) p[r][j] = wrap_add(p[r][j], p[r][j + half]);
+    out[r] = p[r][0];
+  }
+}
+
+template <class C> struct SumOf {
+  using Acc = C;
+  static C combine(C a, C b) { return wrap_add(a, b); }
+};
+
+/// dot(a + r * k, b) for r < rows, written `out_step` apart.
+template <int rows, class T> void dot_some(const T* a, const T* b, int64_t k, T* out, int64_t out_step) {
+  using C = typename Compute<T>::type;
+  constexpr bool direct = std::is_same_v<T, C>;
+  detail::PairwiseFold<SumOf<C>> total[rows];
+  C* wide = direct ? nullptr : scratch<C>(2, (rows + 1) * reduce_block);
+  for (int64_t at = 0; at < k; at += reduce_block) {
+    const int64_t n = std::min(reduce_block, k - at);
+    const C *left[rows], *right;
+    if constexpr (direct) {
+      for (int r = 0; r < rows; ++r) left[r] = a + r * k + at;
+      right = b + at;
+    } else {
+      for (int r = 0; r < rows; ++r) {
+        load_row(a + r * k + at, n, wide + r * reduce_block);
+        left[r] = wide + r * reduce_block;
+      }
+      load_row(b + at, n, wide + rows * reduce_block);
+      right = wide + rows * reduce_block;
+    }
+    C sums[rows];
+    dot_block<rows>(left, right, n, sums);
+    for (int r = 0; r < rows; ++r) total[r].add(sums[r]);
+  }
+  for (int r = 0; r < rows; ++r) out[r * out_step] = Compute<T>::store(k == 0 ? C(0) : total[r].result());
+}
+
+/// The longer side in fours (in twos where the partials of four would not fit the registers).
+template <class T> void dot_many(const T* a, int64_t rows, const T* b, int64_t k, T* out, int64_t out_step) {
+  constexpr int together = sizeof(T) == 8 ? 2 : 4;
+  int64_t r = 0;
+  for (; r + together <= rows; r += together) dot_some<together>(a + r * k, b, k, out + r * out_step, out_step);
+  for (; r < rows; ++r) dot_some<1>(a + r * k, b, k, out + r * out_step, out_step);
+}
+
+}  // namespace
+
+bool gemm_isa_available(GemmIsa isa) {
+  if (isa != GemmIsa::Avx512) return true;
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
+template <class T>
+void gemm_rows(int64_t begin, int64_t end, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, GemmIsa isa) {
+  if (begin >= end || n == 0) return;
+  a.data += begin * a.row_stride;
+  const int64_t rows = end - begin;
+  if constexpr (std::is_floating_point_v<T>) {
+    gemm_blocked<T, T>(kernel_for<T>(isa), rows, n, k, a, b, c + begin * n);
+  } else if constexpr (std::is_same_v<typename Compute<T>::type, float>) {
+    // A few rows at a time, so that the f32 sums stay in the cache until they are rounded.
+    for (int64_t at = 0; at < rows; at += block_rows) {
+      const int64_t some = std::min(block_rows, rows - at);
+      float* sums = scratch<float>(2, some * n);
+      gemm_blocked<T, float>(kernel_for<float>(isa), some, n, k, {a.data + at * a.row_stride, a.row_stride, a.column_stride}, b, sums);
+      narrow_row(sums, some * n, c + (begin + at) * n);
+    }
+  } else {
+    gemm_simple<T>(0, rows, n, k, a, b, c + begin * n);
+  }
+}
+
+template <class T> void dot_rows(int64_t begin, int64_t end, int64_t n, int64_t k, const T* a, const T* b, T* c) {
+  if (n > end - begin) {
+    for (int64_t i = begin; i < end; ++i) dot_many(b, n, a + i * k, k, c + i * n, 1);
+  } else {
+    for (int64_t j = 0; j < n; ++j) dot_many(a + begin * k, end - begin, b + j * k, k, c + begin * n + j, n);
+  }
+}
+
+#define TERCET_GEMM(T)                                                                                    \
+  template void gemm_rows<T>(int64_t, int64_t, int64_t, int64_t, Strided<T>, Strided<T>, T*, GemmIsa); \
+  template void dot_rows<T>(int64_t, int64_t, int64_t, int64_t, const T*, const T*, T*);
+TERCET_GEMM(int8_t)
+TERCET_GEMM(int16_t)
+TERCET_GEMM(int32_t)
+TERCET_GEMM(int64_t)
+TERCET_GEMM(uint8_t)
+TERCET_GEMM(uint16_t)
+TERCET_GEMM(uint32_t)
+TERCET_GEMM(uint64_t)
+TERCET_GEMM(Half)
+TERCET_GEMM(BFloat)
+TERCET_GEMM(float)
+TERCET_GEMM(double)
+#undef TERCET_GEMM
+
+}  // namespace tercet
