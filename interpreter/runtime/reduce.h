@@ -114,23 +114,39 @@ template <class R> void combine_partials(typename R::Acc* p, int64_t width, int6
     for (int64_t j = 0; j < half; ++j) combine_into<R>(p + j * step, p + (j + half) * step, width);
 }
 
-/// One block of a contiguous sequence: the partials stay in registers.
-template <class R> typename R::Acc reduce_block_of_row(const typename R::Element* x, int64_t n) {
-  using Acc = typename R::Acc;
-  constexpr int64_t run = std::is_same_v<typename R::Element, Acc> ? reduce_block : 256;
-  Acc p[reduce_partials], buffer[std::is_same_v<typename R::Element, Acc> ? 1 : run];
-  for (Acc& slot : p) slot = R::identity();
-  for (int64_t at = 0; at < n; at += run) {
-    const int64_t count = std::min(run, n - at);
-    const Acc* from = as_accumulators<R>(x + at, count, buffer);
-    int64_t i = 0;
-    for (; i + reduce_partials <= count; i += reduce_partials)
-      for (int64_t j = 0; j < reduce_partials; ++j) p[j] = R::combine(p[j], from[i + j]);
-    for (int64_t j = 0; j < count - i; ++j) p[j] = R::combine(p[j], from[i + j]);
-  }
+template <class R> typename R::Acc combine_all(typename R::Acc* p) {
   for (int64_t half = reduce_partials / 2; half > 0; half /= 2)
     for (int64_t j = 0; j < half; ++j) p[j] = R::combine(p[j], p[j + half]);
   return p[0];
+}
+/// The last, incomplete group. Not inlined: partials indexed by a run-time bound would leave the registers everywhere.
+template <class R> [[gnu::noinline]] typename R::Acc combine_rest(typename R::Acc* p, const typename R::Acc* from, int64_t count) {
+  for (int64_t j = 0; j < count; ++j) p[j] = R::combine(p[j], from[j]);
+  return combine_all<R>(p);
+}
+template <class R> void combine_groups(typename R::Acc* __restrict p, const typename R::Acc* __restrict from, int64_t count) {
+  for (int64_t i = 0; i + reduce_partials <= count; i += reduce_partials)
+    for (int64_t j = 0; j < reduce_partials; ++j) p[j] = R::combine(p[j], from[i + j]);
+}
+
+/// One block of a contiguous sequence: the partials stay in registers.
+template <class R> typename R::Acc reduce_block_of_row(const typename R::Element* x, int64_t n) {
+  using Acc = typename R::Acc;
+  Acc p[reduce_partials];
+  for (Acc& slot : p) slot = R::identity();
+  const int64_t whole = n / reduce_partials * reduce_partials;
+  if constexpr (std::is_same_v<typename R::Element, Acc>) {
+    combine_groups<R>(p, x, whole);
+    return whole == n ? combine_all<R>(p) : combine_rest<R>(p, x + whole, n - whole);
+  } else {
+    constexpr int64_t run = 256;
+    Acc buffer[run];
+    for (int64_t at = 0; at < whole; at += run) {
+      const int64_t count = std::min(run, whole - at);
+      combine_groups<R>(p, as_accumulators<R>(x + at, count, buffer), count);
+    }
+    return combine_rest<R>(p, as_accumulators<R>(x + whole, n - whole, buffer), n - whole);
+  }
 }
 
 template <class R> typename R::Acc reduce_row(const typename R::Element* x, int64_t n) {
@@ -138,6 +154,24 @@ template <class R> typename R::Acc reduce_row(const typename R::Element* x, int6
   PairwiseFold<R> blocks;
   for (int64_t at = 0; at < n; at += reduce_block) blocks.add(reduce_block_of_row<R>(x + at, std::min(reduce_block, n - at)));
   return blocks.result();
+}
+
+/// Rows of n < 16 elements: each element is a partial, and 16 rows go side by side.
+template <class R> void reduce_short_rows(const typename R::Element* x, int64_t rows, int64_t n, typename R::Element* out) {
+  using Acc = typename R::Acc;
+  constexpr int64_t together = 16;
+  Acc buffer[together * reduce_partials], p[together * reduce_partials];
+  for (int64_t at = 0; at < rows; at += together, x += together * n) {
+    const int64_t some = std::min(together, rows - at);
+    const Acc* from = as_accumulators<R>(x, some * n, buffer);
+    for (int64_t r = 0; r < some; ++r)
+      for (int64_t j = 0; j < n; ++j) p[j * together + r] = from[r * n + j];
+    for (int64_t half = reduce_partials / 2; half > 0; half /= 2)
+      for (int64_t j = 0; j < half && j + half < n; ++j)
+        for (int64_t r = 0; r < together; ++r)
+          p[j * together + r] = R::combine(p[j * together + r], p[(j + half) * together + r]);
+    for (int64_t r = 0; r < some; ++r) out[at + r] = R::store(p[r]);
+  }
 }
 
 inline constexpr int64_t reduce_strip = 256;  // columns at a time: 16 partial rows of f32 are 16 kB
@@ -205,6 +239,7 @@ void reduce(const typename R::Element* x, int64_t outer, int64_t n, int64_t inne
     std::fill(out, out + outer * inner, R::store(R::empty()));
     return;
   }
+  if (inner == 1 && n < reduce_partials) return detail::reduce_short_rows<R>(x, outer, n, out);
   for (int64_t o = 0; o < outer; ++o, x += n * inner, out += inner) {
     if (inner == 1) *out = R::store(detail::reduce_row<R>(x, n));
     else
@@ -222,6 +257,12 @@ template <bool largest, class A> bool beats(A a, A b) {
 
 template <bool largest, class T> int64_t arg_of_row(const T* x, int64_t n) {
   using R = ReducerFor<largest ? ReduceKind::Max : ReduceKind::Min, T>;
+  if (n < 4 * reduce_partials) {
+    int64_t at = 0;
+    for (int64_t i = 1; i < n; ++i)
+      if (beats<largest>(Compute<T>::load(x[i]), Compute<T>::load(x[at]))) at = i;
+    return at;
+  }
   // The extreme of each stretch by the fast routine; then the place in the first stretch that has the best.
   constexpr int64_t stretch = 512;
   auto best = reduce_block_of_row<R>(x, std::min(stretch, n));
