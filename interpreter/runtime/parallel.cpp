@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interpreter/runtime/array.h"
+#include "interpreter/runtime/thread_sanitizer.h"
 
 namespace tercet {
 namespace {
@@ -43,7 +44,8 @@ void parallel_chunks(int64_t count, int64_t grain, const std::function<void(int6
   std::vector<std::exception_ptr> failures(static_cast<size_t>(chunks));
   std::shared_ptr<MemoryBudget> budget = current_budget();
   const Poll* poll_of_caller = poll_of_thread;
-  tbb::parallel_for(int64_t{0}, chunks, [&](int64_t chunk) {
+  auto run = [&](int64_t chunk) {
+    observe();
     BudgetScope budget_scope(budget);
     PollScope poll_scope(poll_of_caller);
     try {
@@ -52,7 +54,11 @@ void parallel_chunks(int64_t count, int64_t grain, const std::function<void(int6
     } catch (...) {
       failures[static_cast<size_t>(chunk)] = std::current_exception();
     }
-  });
+    publish();
+  };
+  publish();
+  tbb::parallel_for(int64_t{0}, chunks, run);
+  observe();
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
 }

@@ -1,0 +1,45 @@
+// Any bytes as a file of JSON lines, as a regular expression, and as a text to take apart.
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+
+#include "interpreter/runtime/files.h"
+#include "interpreter/runtime/print.h"
+#include "interpreter/runtime/text.h"
+#include "interpreter/runtime/unicode.h"
+#include "interpreter/runtime/vocab.h"
+
+using namespace tercet;
+
+namespace {
+
+/// A user's error is a good answer; anything else ends the process.
+template <class F> void try_it(F f) {
+  try {
+    f();
+  } catch (const Failure& failure) {
+    TERCET_CHECK(failure.diagnostics().front().kind != Kind::Internal);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::string path = (std::filesystem::temp_directory_path() / ("tercet_fuzz_" + std::to_string(getpid()))).string();
+  std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  write_text(path, bytes);
+  try_it([] { read_jsonl(path); });
+  try_it([] { read_jsonl(path, {"a"}); });
+  try_it([] { format(read_lines(path)); });
+  if (!is_valid_utf8(bytes)) return 0;
+  std::string_view list[] = {bytes, bytes.substr(0, bytes.find(' '))};
+  Array texts = Array::strings(list);
+  Array words = tokenize(lower(texts), "words");
+  try_it([&] { tokenize(texts, list[1]); });
+  decode(*Vocab::build(words, {}), encode(*Vocab::build(words, {}), words));
+  TERCET_CHECK(format(text_from_code_points(code_points(texts))) == format(texts));
+  try_it([&] { format(Array::scalar(1.5f), bytes, {}); });
+  return 0;
+}
