@@ -1,20 +1,55 @@
 // Orders for sorting: stable, NaN last whatever its sign bit, -0.0 equal to 0.0 (jax-semantics section 2).
+//
+// stable_order gives indices, sort_row values, top_order the indices of the k largest. Elements may be `stride` apart,
+// n < 2^31. Numbers are sorted by integer keys (sort_keys.h), strings by comparison of their bytes.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "interpreter/runtime/array.h"
+#include "interpreter/runtime/sort_keys.h"
 
 namespace tercet {
 namespace detail {
 
-/// Sorts before: plain order, NaN after everything.
-template <class T> bool sorts_before(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, StringRef>) return a.view() < b.view();
-  else {
-    auto x = Compute<T>::load(a), y = Compute<T>::load(b);
-    return is_nan(y) ? !is_nan(x) : x < y;
+/// Buffers stay with their thread for the next row, unless they are big.
+template <class V> void let_go(V& items, V& spare) {
+  constexpr size_t kept = size_t{1} << 18;
+  if (items.capacity() > kept) items = V();
+  if (spare.capacity() > kept) spare = V();
+}
+
+/// Calls f<direction>(): descending or not as a template argument.
+template <class F> void with_direction(bool descending, F f) {
+  if (descending) f.template operator()<Direction::Descending>();
+  else f.template operator()<Direction::Ascending>();
+}
+
+template <class T> void order_strings(const T* x, int64_t n, int64_t stride, bool descending, std::vector<int32_t>& order) {
+  order.resize(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t i, int32_t j) {
+    return descending ? x[j * stride].view() < x[i * stride].view() : x[i * stride].view() < x[j * stride].view();
+  });
+}
+
+template <class T> bool is_negative_zero(T x) {
+  if constexpr (!is_float_storage<T>) return false;
+  else return std::bit_cast<BitsOf<T>>(x) == static_cast<BitsOf<T>>(BitsOf<T>(1) << (8 * sizeof(T) - 1));
+}
+
+/// The element whose ascending key is `key`: the inverse of order_key.
+template <class T> T element_of_key(BitsOf<T> key) {
+  using U = BitsOf<T>;
+  constexpr U top = static_cast<U>(U(1) << (8 * sizeof(U) - 1));
+  if constexpr (is_float_storage<T>) {
+    constexpr U nan = static_cast<U>(infinity_bits<T>() | (infinity_bits<T>() >> 1 & ~infinity_bits<T>()) );
+    if (key == static_cast<U>(~U(0))) return std::bit_cast<T>(nan);
+    return std::bit_cast<T>(static_cast<U>(key < top ? top | (top - key) : key - top));
+  } else {
+    return std::bit_cast<T>(static_cast<U>(std::is_signed_v<T> ? key ^ top : key));
   }
 }
 
@@ -23,26 +58,84 @@ template <class T> bool sorts_before(const T& a, const T& b) {
 /// order[i] = index of the element that comes i-th among the n elements `stride` apart. Ties keep their order, also
 /// when descending (NaN is last then too).
 template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool descending, std::vector<int32_t>& order) {
-  order.resize(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t i, int32_t j) {
-    const T &a = x[i * stride], &b = x[j * stride];
-    if constexpr (!std::is_same_v<T, StringRef>)
-      if (descending) return is_nan(Compute<T>::load(b)) ? !is_nan(Compute<T>::load(a)) : Compute<T>::load(a) > Compute<T>::load(b);
-    return descending ? detail::sorts_before(b, a) : detail::sorts_before(a, b);
-  });
+  if constexpr (std::is_same_v<T, StringRef>) return detail::order_strings(x, n, stride, descending, order);
+  else {
+    using K = detail::BitsOf<T>;
+    thread_local std::vector<detail::Item<K>> items, spare;
+    items.resize(static_cast<size_t>(n));
+    detail::with_direction(descending, [&]<Direction direction>() {
+      for (int64_t i = 0; i < n; ++i)
+        items[static_cast<size_t>(i)] = detail::make_item<K>(order_key<direction>(x[i * stride]), static_cast<uint32_t>(i));
+    });
+    detail::sort_items<K>(items, spare);
+    order.resize(static_cast<size_t>(n));
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    detail::let_go(items, spare);
+  }
 }
 
-/// The k largest of n contiguous elements, largest first; NaN is the largest, ties go to the lower index.
+/// out[i * out_stride] = the i-th of the n elements `stride` apart. `out` may be `x`.
+template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool descending, T* out, int64_t out_stride) {
+  if constexpr (!std::is_same_v<T, StringRef>) {
+    // Without a negative zero, elements of one key are one value: keys alone are enough.
+    bool plain = true;
+    for (int64_t i = 0; i < n; ++i) plain &= !detail::is_negative_zero(x[i * stride]);
+    if (plain) {
+      using K = detail::BitsOf<T>;
+      thread_local std::vector<K> keys, spare;
+      keys.resize(static_cast<size_t>(n));
+      detail::with_direction(descending, [&]<Direction direction>() {
+        for (int64_t i = 0; i < n; ++i) keys[static_cast<size_t>(i)] = order_key<direction>(x[i * stride]);
+        detail::sort_by_key<8 * sizeof(K)>(keys, spare, [](K key) { return uint64_t{key}; });
+        constexpr K nan = static_cast<K>(~K(0));
+        for (int64_t i = 0; i < n; ++i) {
+          const K key = keys[static_cast<size_t>(i)];
+          const bool flip = direction == Direction::Descending && !(detail::is_float_storage<T> && key == nan);
+          out[i * out_stride] = detail::element_of_key<T>(flip ? static_cast<K>(~key) : key);
+        }
+      });
+      detail::let_go(keys, spare);
+      return;
+    }
+  }
+  std::vector<int32_t> order;
+  stable_order(x, n, stride, descending, order);
+  std::vector<T> sorted(static_cast<size_t>(n));
+  for (size_t i = 0; i < sorted.size(); ++i) sorted[i] = x[order[i] * stride];
+  for (int64_t i = 0; i < n; ++i) out[i * out_stride] = sorted[static_cast<size_t>(i)];
+}
+
+/// The k largest of n contiguous elements, largest first; NaN is the largest, ties go to the lower index. k <= n.
 template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<int32_t>& order) {
-  order.resize(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  auto before = [&](int32_t i, int32_t j) {
-    if (detail::sorts_before(x[j], x[i])) return true;
-    if (detail::sorts_before(x[i], x[j])) return false;
-    return i < j;
-  };
-  std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
+  if constexpr (std::is_same_v<T, StringRef>) {
+    detail::order_strings(x, n, 1, true, order);
+    order.resize(static_cast<size_t>(k));
+  } else {
+    // Candidates better than the k-th best so far; when there are too many, the k best stay.
+    using K = detail::BitsOf<T>;
+    using I = detail::Item<K>;
+    const auto kept = static_cast<size_t>(k), room = std::max<size_t>(2 * kept, 64);
+    thread_local std::vector<I> items;
+    items.clear();
+    if (k == 0) return order.clear();
+    bool full = false;
+    I worst{};
+    auto shrink = [&] {
+      std::nth_element(items.begin(), items.begin() + (k - 1), items.end());
+      items.resize(kept);
+      worst = items.back();
+      full = true;
+    };
+    for (int64_t i = 0; i < n; ++i) {
+      const I item = detail::make_item<K>(order_key<Direction::Largest>(x[i]), static_cast<uint32_t>(i));
+      if (full && !(item < worst)) continue;
+      items.push_back(item);
+      if (items.size() >= room) shrink();
+    }
+    std::sort(items.begin(), items.end());
+    order.resize(kept);
+    for (size_t i = 0; i < kept; ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+  }
 }
 
 }  // namespace tercet
