@@ -36,10 +36,6 @@ using Floor = OnFloats<FloorFloat>;
 using Ceil = OnFloats<CeilFloat>;
 using Trunc = OnFloats<TruncFloat>;
 
-struct Abs {
-  template <class N> TERCET_MATH N apply(N x) { return absolute(x); }
-};
-
 /// Masks: Bool lanes, or bool.
 struct IsNan {
   template <class N> TERCET_MATH auto apply(N x) { return is_nan(x); }

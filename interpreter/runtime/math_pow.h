@@ -1,8 +1,9 @@
-// pow (floats).
+// pow. Integers multiply repeatedly (IntPower).
 //
 // x^y = 2^(y log2 |x|). f32: in f64, which has digits to spare. f64: log2 |x| as an unevaluated sum of two numbers with
 // about 68 digits, from log(m) = 2 atanh(s), s = (m-1)/(m+1). Special cases as C99 F.9.4.4.
 #pragma once
+#include "interpreter/runtime/math_division.h"
 #include "interpreter/runtime/math_exp.h"
 #include "interpreter/runtime/math_log.h"
 
@@ -108,7 +109,11 @@ struct PowF64 {
   }
 };
 struct Pow {
-  template <class N> TERCET_MATH N apply(N x, N y) { return by_width<PowF32, PowF64>(x, y); }
+  template <class N> TERCET_MATH N apply(N x, N y) {
+    if constexpr (std::is_floating_point_v<N>) return by_width<PowF32, PowF64>(x, y);
+    else if constexpr (std::is_integral_v<N>) return IntPower::apply(x, y);
+    else return is_float(dtype_of(x)) ? by_width<PowF32, PowF64>(x, y) : IntPower::apply(x, y);
+  }
 };
 
 }  // namespace tercet

@@ -2,10 +2,10 @@
 //
 //   unary   Exp Exp2 Expm1 Log Log2 Log10 Log1p Sqrt Rsqrt Cbrt Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Acosh
 //           Atanh Erf Erfc ErfInv Lgamma Sigmoid Softplus        (f32, f64)
-//           Sign Round Floor Ceil Trunc Abs                      (floats and integers)
+//           Sign Round Floor Ceil Trunc                          (floats and integers)
 //           IsNan IsInf IsFinite                                 (floats -> bool)
-//   binary  Atan2(y, x) Pow(x, y) Hypot Fmod LogAddExp CopySign  (f32, f64)
-//           FloorDiv Modulo                                      (floats and integers; an integer zero divisor gives 0)
+//   binary  Atan2(y, x) Hypot Fmod LogAddExp CopySign            (f32, f64)
+//           Pow FloorDiv Modulo                                  (floats and integers; an integer zero divisor gives 0)
 //           IntPower(base, exponent)                             (integers, wrapping)
 //
 // One algorithm each, branch-free, the same for every evaluator. Errors and sources: docs/numerics.md.
