@@ -61,12 +61,10 @@ std::string text_of(const DimAtom& atom) {
     case DimAtom::RaggedSize: return "*";
     case DimAtom::FloorDiv: return fmt::format("({} // {})", atom.a.text(), atom.b.text());
     case DimAtom::Mod: return fmt::format("({} % {})", atom.a.text(), atom.b.text());
+    case DimAtom::Max: return fmt::format("max({}, {})", atom.a.text(), atom.b.text());
     default: return fmt::format("{}({}, {})", names[atom.kind], atom.a.text(), atom.b.text());
   }
 }
-
-/// b - a when that is a constant: tells which of two sizes is larger.
-std::optional<int64_t> difference(const Dim& a, const Dim& b) { return (b - a).constant(); }
 
 }  // namespace
 
@@ -280,15 +278,25 @@ Dim mod(const Dim& a, const Dim& b) {
   });
 }
 
-Dim min(const Dim& a, const Dim& b) {
-  if (auto d = difference(a, b)) return *d >= 0 ? a : b;
-  return compare(a, b) > 0 ? min(b, a) : Dim::binary_atom(DimAtom::Min, a, b, [] { return std::optional<Dim>(); });
+/// max(d, 0), the one form in which minima and maxima are kept: max(a, b) = b + positive(a - b). The leading
+/// coefficient of d is positive, since positive(d) = d + positive(-d); so n - min(1, n) and max(n - 1, 0) are one value.
+Dim positive_part(const Dim& d) {
+  bool none_negative = true, none_positive = true;
+  for (const DimTerm& t : d.terms()) {
+    bool size_like = std::all_of(t.factors.begin(), t.factors.end(), [](const DimAtomPtr& f) {
+      return f->kind == DimAtom::Symbol || f->kind == DimAtom::RaggedSize || f->kind == DimAtom::Max;   // never negative
+    });
+    none_negative &= size_like && t.coefficient > 0;
+    none_positive &= size_like && t.coefficient < 0;
+  }
+  if (none_negative) return d;
+  if (none_positive) return Dim(0);
+  if (d.terms()[0].coefficient < 0) return d + positive_part(Dim(0) - d);
+  return Dim::binary_atom(DimAtom::Max, d, Dim(0), [] { return std::optional<Dim>(); });
 }
 
-Dim max(const Dim& a, const Dim& b) {
-  if (auto d = difference(a, b)) return *d >= 0 ? b : a;
-  return compare(a, b) > 0 ? max(b, a) : Dim::binary_atom(DimAtom::Max, a, b, [] { return std::optional<Dim>(); });
-}
+Dim max(const Dim& a, const Dim& b) { return b + positive_part(a - b); }
+Dim min(const Dim& a, const Dim& b) { return a - positive_part(a - b); }
 
 Dim broadcast(const Dim& a, const Dim& b) {
   if (a == b || b.is(1)) return a;

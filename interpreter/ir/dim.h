@@ -55,6 +55,7 @@ class Dim {
   friend Dim mod(const Dim& a, const Dim& b);
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
+  friend Dim positive_part(const Dim& d);
   /// The size of both together: b where a is 1, else a. Their compatibility is checked elsewhere.
   friend Dim broadcast(const Dim& a, const Dim& b);
   friend bool operator==(const Dim& a, const Dim& b) { return compare(a, b) == 0; }

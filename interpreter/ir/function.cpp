@@ -9,6 +9,10 @@
 
 namespace tercet {
 
+bool Type::is_ragged() const {
+  return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return d.is_ragged(); });
+}
+
 std::string Type::text() const { return name_of(dtype) + (dims.empty() ? std::string() : to_string(dims)); }
 
 void Attrs::set(std::string_view key, Attr value) {
@@ -48,7 +52,12 @@ ValueId Builder::param(Type type) {
 std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs, Span span,
                                         std::vector<FunctionPtr> bodies) {
   std::vector<Type> operands;
-  for (ValueId v : inputs) operands.push_back(type(v));
+  for (ValueId v : inputs) {
+    operands.push_back(type(v));
+    if (def.ragged == RaggedRule::Dense && type(v).is_ragged())
+      fail(Kind::Unsupported, span, fmt::format("`{}` does not take rows of different length yet: this is {}", def.name, type(v).text()),
+           "make it dense first: pad(x)");
+  }
   std::vector<Type> outputs = def.infer({operands, attrs, bodies, span});
   Op op{&def, std::move(inputs), static_cast<ValueId>(function_->types.size()), static_cast<uint32_t>(outputs.size()),
         std::move(attrs), std::move(bodies), span};

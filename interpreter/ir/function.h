@@ -30,6 +30,7 @@ struct Type {
   std::vector<Dim> dims;
 
   int rank() const { return static_cast<int>(dims.size()); }
+  bool is_ragged() const;
   std::string text() const;                              // "f32[n, 3]", "i32"
   friend bool operator==(const Type&, const Type&) = default;
 };
@@ -117,6 +118,8 @@ class Builder {
   /// The operation that defines a value, or nullptr for a parameter.
   const Op* definition(ValueId v) const;
   const Function& peek() const { return *function_; }
+  /// Another order for the parameters (the same ones).
+  void set_params(std::vector<ValueId> params) { function_->params = std::move(params); }
   /// Ends building; the Builder may not be used afterwards. Operations that nothing needs are dropped.
   FunctionPtr finish(std::vector<ValueId> results);
 
@@ -131,6 +134,9 @@ std::vector<ValueId> inline_function(Builder& out, const Function& f, std::span<
 
 /// Text of a function, one operation a line:  %3 = add(%1, %2) : f32[n]
 std::string print(const Function& f);
+/// A text that is equal for functions that mean the same by construction: sizes and values named by first appearance,
+/// constants by content, spans left out of it except for operations that can fail.
+std::string fingerprint(const Function& f);
 /// Error `internal` when a rule of the IR is broken (use before definition, types that infer does not give, …).
 void verify(const Function& f);
 

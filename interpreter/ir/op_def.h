@@ -38,6 +38,10 @@ using Surface = std::variant<Public, Internal>;
 /// Pure: may be dropped, moved, computed twice. Check: may fail (a bounds check). Output: prints, asserts, reads files.
 enum class Effect : uint8_t { Pure, Check, Output };
 
+// ---- ragged operands ----
+/// Dense: only arrays whose rows have one length. Whole: the row's own rules read offsets too.
+enum class RaggedRule : uint8_t { Dense, Whole };
+
 // ---- batching ----
 using BatchFn = std::vector<BatchedValue> (*)(BatchContext&, const Function&, const Op&,
                                               std::span<const BatchedValue> operands);
@@ -99,6 +103,7 @@ struct OpDef {
   const char* doc;             // one line, for docs/ops.md and :help
   Surface surface;
   Effect effect;
+  RaggedRule ragged;
   InferRule infer;
   EvalRule eval;
   Batch batch;

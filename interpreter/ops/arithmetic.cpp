@@ -37,7 +37,7 @@ const OpDef maximum_op = binary_op<Maximum, Domain::Numbers>("maximum", "The lar
 const OpDef minimum_op = binary_op<Minimum, Domain::Numbers>("minimum", "The smaller of two numbers; NaN wins.", Public{"x, y", Promotion::Common}, by_partials);
 const OpDef fma_op = {
     .name = "fma", .doc = "x * y + z, rounded once.", .surface = Public{"x, y, z", Promotion::CommonFloat},
-    .effect = Effect::Pure, .infer = infer_same<Domain::Floats, 3>, .eval = each3<Fma, Domain::Floats>,
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_same<Domain::Floats, 3>, .eval = each3<Fma, Domain::Floats>,
     .batch = BatchElementwise{}, .diff = by_partials, .code = CodeElementwise{emit3<Fma>},
     .samples = elementwise_samples<Domain::Floats, 3>};
 

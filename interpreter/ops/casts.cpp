@@ -44,7 +44,7 @@ std::vector<Sample> cast_samples() {
 }  // namespace
 
 const OpDef cast_op = {
-    .name = "cast", .doc = "The same numbers in another dtype.", .surface = Internal{}, .effect = Effect::Pure,
+    .name = "cast", .doc = "The same numbers in another dtype.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_cast, .eval = eval_cast, .batch = BatchElementwise{}, .diff = Linear{},
     .code = CodeElementwise{emit_cast}, .samples = cast_samples};
 

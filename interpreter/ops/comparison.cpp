@@ -1,6 +1,7 @@
 // Rows: comparison, selection, and questions about one number.
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/runtime/scalar_math.h"
 
 namespace tercet {
 namespace {
@@ -11,9 +12,6 @@ struct Lt { template <class N> static auto apply(N a, N b) { return a < b; } };
 struct Le { template <class N> static auto apply(N a, N b) { return a <= b; } };
 struct Gt { template <class N> static auto apply(N a, N b) { return a > b; } };
 struct Ge { template <class N> static auto apply(N a, N b) { return a >= b; } };
-struct IsNan { template <class N> static auto apply(N x) { return is_nan(x); } };
-struct IsFinite { template <class N> static auto apply(N x) { return absolute(x) < like(x, HUGE_VAL); } };
-struct IsInf { template <class N> static auto apply(N x) { return eq(absolute(x), like(x, HUGE_VAL)); } };
 
 /// Strings compare by code points, which for valid UTF-8 is the order of their bytes.
 template <class Compare>
@@ -37,7 +35,7 @@ std::vector<Type> infer_compare(const InferInput& in) {
 }
 
 template <class Compare> constexpr OpDef comparison(const char* name, const char* doc) {
-  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .infer = infer_compare,
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_compare,
           .eval = eval_compare<Compare>, .batch = BatchElementwise{},
           .diff = NotDifferentiable{"the result is bool"}, .code = CodeElementwise{emit2<Compare>},
           .samples = elementwise_samples<Domain::NumbersAndBool, 2>};
@@ -86,7 +84,7 @@ const OpDef isfinite_op = unary_predicate<IsFinite, Domain::Floats>("isfinite", 
 const OpDef isinf_op = unary_predicate<IsInf, Domain::Floats>("isinf", "Is it plus or minus infinity?", Public{"x", Promotion::CommonFloat});
 const OpDef select_op = {
     .name = "select", .doc = "Elements of the second where the first is true, else of the third.", .surface = Internal{},
-    .effect = Effect::Pure, .infer = infer_select, .eval = eval_select, .batch = BatchElementwise{},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_select, .eval = eval_select, .batch = BatchElementwise{},
     .diff = NotYet{"partial derivatives come with gradients"}, .code = CodeElementwise{emit_select},
     .samples = select_samples};
 

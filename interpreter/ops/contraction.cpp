@@ -121,7 +121,7 @@ std::vector<Sample> dot_samples() {
 }  // namespace
 
 const OpDef dot_op = {
-    .name = "dot", .doc = "Sum of products over shared axes.", .surface = Internal{}, .effect = Effect::Pure,
+    .name = "dot", .doc = "Sum of products over shared axes.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_dot, .eval = eval_dot, .batch = BatchCustom{batch_dot}, .diff = NotYet{"it comes with gradients"},
     .code = CodeContract{}, .samples = dot_samples};
 

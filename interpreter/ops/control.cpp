@@ -1,6 +1,7 @@
 // Rows: control flow. Bodies are closed functions; what they read comes in as operands ("captures", after the others).
 #include <algorithm>
 
+#include "interpreter/ir/recursion.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/rows.h"
@@ -328,6 +329,15 @@ std::vector<BatchedValue> batch_scan(BatchContext& c, const Function&, const Op&
 
 // ---- call(arguments…) {callee} ----
 std::vector<Type> infer_call(const InferInput& in) {
+  if (in.attrs.has("recursive")) {
+    std::vector<Type> out = recursive_callee(in.attrs).results;
+    const Dims& fresh = in.attrs.get<Dims>("defines");
+    size_t next = 0;
+    for (Type& t : out)
+      for (Dim& d : t.dims)
+        if (!d.constant()) d = fresh.at(next++);
+    return out;
+  }
   DimMap map;
   const Function& callee = *in.bodies[0];
   TERCET_CHECK(callee.params.size() == in.operands.size());
@@ -360,7 +370,7 @@ std::vector<BatchedValue> batch_call(BatchContext& c, const Function& f, const O
 constexpr NotYet with_gradients{"it comes with gradients"};
 
 constexpr OpDef control_row(const char* name, const char* doc, InferRule infer, EvalRule eval, BatchFn batch) {
-  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .infer = infer, .eval = eval,
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole, .infer = infer, .eval = eval,
           .batch = BatchCustom{batch}, .diff = with_gradients, .code = CodeControl{}, .samples = nullptr};
 }
 

@@ -247,11 +247,11 @@ Num condition_is_false(std::span<const Num> x, std::span<const Num>) { return ne
 constexpr NotDifferentiable no_result{"it has no result"};
 
 constexpr OpDef check_row(const char* name, const char* doc, EvalRule eval, CodeCheck code, Samples samples) {
-  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Check, .infer = infer_nothing, .eval = eval,
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense, .infer = infer_nothing, .eval = eval,
           .batch = BatchCustom{batch_check}, .diff = no_result, .code = code, .samples = samples};
 }
 constexpr OpDef output_row(const char* name, const char* doc, EvalRule eval, BatchFn batch) {
-  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Output, .infer = infer_nothing, .eval = eval,
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Output, .ragged = RaggedRule::Whole, .infer = infer_nothing, .eval = eval,
           .batch = BatchCustom{batch}, .diff = no_result, .code = CodeCall{}, .samples = nullptr};
 }
 

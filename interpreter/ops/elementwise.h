@@ -125,25 +125,25 @@ template <Domain D, int Arity> std::vector<Sample> elementwise_samples() { retur
 /// A public one-operand row (the whole of it): name, text, functor, domain, promotion.
 template <class Fn, Domain D>
 constexpr OpDef unary_op(const char* name, const char* doc, Surface surface, Diff diff) {
-  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .infer = infer_same<D, 1>,
+  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_same<D, 1>,
           .eval = each1<Fn, D>, .batch = BatchElementwise{}, .diff = diff, .code = CodeElementwise{emit1<Fn>},
           .samples = elementwise_samples<D, 1>};
 }
 template <class Fn, Domain D>
 constexpr OpDef unary_predicate(const char* name, const char* doc, Surface surface) {
-  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .infer = infer_predicate<D, 1>,
+  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_predicate<D, 1>,
           .eval = each1<Fn, D>, .batch = BatchElementwise{}, .diff = NotDifferentiable{"the result is bool"},
           .code = CodeElementwise{emit1<Fn>}, .samples = elementwise_samples<D, 1>};
 }
 template <class Fn, Domain D>
 constexpr OpDef binary_op(const char* name, const char* doc, Surface surface, Diff diff) {
-  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .infer = infer_same<D, 2>,
+  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_same<D, 2>,
           .eval = each2<Fn, D>, .batch = BatchElementwise{}, .diff = diff, .code = CodeElementwise{emit2<Fn>},
           .samples = elementwise_samples<D, 2>};
 }
 template <class Fn, Domain D>
 constexpr OpDef binary_predicate(const char* name, const char* doc, Surface surface) {
-  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .infer = infer_predicate<D, 2>,
+  return {.name = name, .doc = doc, .surface = surface, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_predicate<D, 2>,
           .eval = each2<Fn, D>, .batch = BatchElementwise{}, .diff = NotDifferentiable{"the result is bool"},
           .code = CodeElementwise{emit2<Fn>}, .samples = elementwise_samples<D, 2>};
 }

@@ -307,27 +307,27 @@ constexpr NotYet with_gradients{"its transpose comes with gradients"};
 }  // namespace
 
 const OpDef gather_op = {
-    .name = "gather", .doc = "Elements at indices, in any number of axes.", .surface = Internal{}, .effect = Effect::Pure,
+    .name = "gather", .doc = "Elements at indices, in any number of axes.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_gather, .eval = eval_gather, .batch = BatchCustom{batch_gather}, .diff = with_gradients,
     .code = CodeGather{}, .samples = gather_samples};
 const OpDef window_op = {
     .name = "window", .doc = "A part of fixed size that starts at a computed place.", .surface = Internal{},
-    .effect = Effect::Pure, .infer = infer_window, .eval = eval_window, .batch = BatchCustom{batch_window},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_window, .eval = eval_window, .batch = BatchCustom{batch_window},
     .diff = with_gradients, .code = CodeWindow{}, .samples = window_samples};
 const OpDef window_update_op = {
-    .name = "window_update", .doc = "A copy in which such a part is replaced.", .surface = Internal{}, .effect = Effect::Pure,
+    .name = "window_update", .doc = "A copy in which such a part is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_first, .eval = eval_window_update, .batch = BatchCustom{batch_window_update}, .diff = with_gradients,
     .code = CodeCall{}, .samples = window_update_samples};
 const OpDef slice_update_op = {
-    .name = "slice_update", .doc = "A copy in which a slice is replaced.", .surface = Internal{}, .effect = Effect::Pure,
+    .name = "slice_update", .doc = "A copy in which a slice is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_first, .eval = eval_slice_update, .batch = BatchCustom{batch_slice_update}, .diff = with_gradients,
     .code = CodeCall{}, .samples = slice_update_samples};
 const OpDef scatter_op = {
     .name = "scatter", .doc = "A copy with elements at indices set, or combined with others.", .surface = Internal{},
-    .effect = Effect::Pure, .infer = infer_scatter, .eval = eval_scatter, .batch = BatchCustom{batch_scatter},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scatter, .eval = eval_scatter, .batch = BatchCustom{batch_scatter},
     .diff = with_gradients, .code = CodeScatter{}, .samples = scatter_samples};
 const OpDef nonzero_op = {
-    .name = "nonzero", .doc = "Where a mask is true.", .surface = Internal{}, .effect = Effect::Pure,
+    .name = "nonzero", .doc = "Where a mask is true.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_nonzero, .eval = eval_nonzero, .batch = BatchCustom{batch_nonzero},
     .diff = NotDifferentiable{"the result is an index"}, .code = CodeCall{}, .samples = nonzero_samples};
 

@@ -98,7 +98,7 @@ template <ReduceKind K> std::vector<Sample> reduce_samples() {
 constexpr NotYet with_gradients{"its transpose comes with gradients"};
 
 template <ReduceKind K> constexpr OpDef reduction(const char* name, const char* doc) {
-  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .infer = infer_reduce<K>,
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_reduce<K>,
           .eval = eval_reduce<K>, .batch = BatchCustom{batch_reduce}, .diff = with_gradients, .code = CodeReduce{K},
           .samples = reduce_samples<K>};
 }
@@ -133,7 +133,7 @@ std::vector<Sample> scan_samples() {
 }
 
 template <ReduceKind K> constexpr OpDef cumulative(const char* name, const char* doc) {
-  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .infer = infer_scan, .eval = eval_scan<K>,
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scan, .eval = eval_scan<K>,
           .batch = BatchCustom{batch_scan}, .diff = with_gradients, .code = CodeScan{K}, .samples = scan_samples};
 }
 

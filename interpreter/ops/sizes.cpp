@@ -47,11 +47,11 @@ std::vector<Sample> dim_value_samples() { return {{{}, {{"dim", Dim(7)}}}}; }
 
 // Effect::Check: it fails for a negative value.
 const OpDef as_size_op = {
-    .name = "as_size", .doc = "An integer that becomes a size.", .surface = Internal{}, .effect = Effect::Check,
+    .name = "as_size", .doc = "An integer that becomes a size.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
     .infer = infer_as_size, .eval = eval_as_size, .batch = BatchCustom{batch_as_size},
     .diff = NotDifferentiable{"it works on integers"}, .code = CodeSize{}, .samples = as_size_samples};
 const OpDef dim_value_op = {
-    .name = "dim_value", .doc = "A size as a value.", .surface = Internal{}, .effect = Effect::Pure,
+    .name = "dim_value", .doc = "A size as a value.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_dim_value, .eval = eval_dim_value, .batch = BatchCustom{batch_dim_value},
     .diff = NotDifferentiable{"it works on integers"}, .code = CodeSize{}, .samples = dim_value_samples};
 

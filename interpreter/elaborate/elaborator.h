@@ -1,0 +1,253 @@
+// AST -> typed IR: the program read with types in place of values.
+//
+// A statement becomes one Function whose parameters are the globals it reads. Calls of the program's functions are
+// expanded where they stand; jit and recursion make functions of their own (op `call`). The class is one walk over the
+// tree; its methods are grouped by file: expressions.cpp, operators.cpp, indexing.cpp, control.cpp, functions.cpp,
+// transforms.cpp, and builtins_*.cpp for what the library's names mean.
+#pragma once
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/diagnostic.h"
+#include "interpreter/elaborate/builtin.h"
+#include "interpreter/elaborate/frame.h"
+#include "interpreter/ir/jit_entry.h"
+#include "interpreter/ir/recursion.h"
+
+namespace tercet {
+
+/// What the elaborator may ask of the session around it.
+class Environment {
+ public:
+  virtual ~Environment() = default;
+  virtual const Value* global(const std::string& name) = 0;
+  virtual bool is_var(const std::string& name) = 0;
+  virtual std::vector<std::string> global_names() = 0;
+  /// A definition of stdlib/, or null.
+  virtual ast::FunctionPtr library_function(const std::string& name) = 0;
+  /// Compiled entries by key; they live as long as the session.
+  virtual std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() = 0;
+  virtual std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() = 0;
+  virtual const std::vector<std::string>& arguments() = 0;          // of the program
+  virtual std::vector<std::pair<std::string, Value>> import(const ast::Import& what, Span span) = 0;
+};
+
+/// A statement ready to run.
+struct Elaborated {
+  FunctionPtr function;
+  std::vector<Frame::Hidden> inputs;                                // the function's parameters
+  std::vector<std::pair<std::string, Sym>> bindings;                // names to bind; leaves are results, in order
+  std::optional<Sym> value;                                         // of an expression statement
+  std::vector<Leaf> result_leaves;                                  // leaves of bindings, then of value
+};
+
+/// A function that calls itself, while it is elaborated and when it runs.
+struct RecursiveCell : RecursiveCallee, std::enable_shared_from_this<RecursiveCell> {
+  std::optional<Sym> result;         // structure and types of its value, once known
+  std::vector<Type> types;
+  std::vector<bool> weak;
+  std::vector<Frame::Hidden> hidden; // globals it reads
+};
+
+/// Thrown where elaboration needs the value of a parameter of the function that is being compiled.
+struct StaticNeeded { size_t parameter; std::string message; Span span; };
+
+struct CallArgument { std::string name; Sym value; Span span; };    // name "": positional
+
+class Elaborator {
+ public:
+  explicit Elaborator(Environment& environment) : environment_(environment) {}
+  Elaborated statement(const ast::Stmt& statement);
+
+  // ---- used by lowerings (builtins) ----
+  Frame& frame() { return *frame_; }
+  Frame* swap_frame(Frame* frame) { return std::exchange(frame_, frame); }
+  Builder& builder() { return frame_->builder(); }
+  Environment& environment() { return environment_; }
+  ValueId use(const Leaf& leaf, std::optional<DType> as = std::nullopt) { return frame_->use(leaf, as, span_); }
+  Leaf emit(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {}, bool weak = false);
+  std::vector<Leaf> emit_many(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {});
+  Span span() const { return span_; }
+  [[noreturn]] void error(Kind kind, std::string message, std::string help = {}, std::string label = {}) const;
+
+  /// The array behind a value; a range or an array-like becomes one. Error `type` names `what` otherwise.
+  Leaf array(const Sym& value, const char* what);
+  int64_t static_int(const Sym& value, const char* what);           // known while elaborating, else an error
+  bool static_bool(const Sym& value, const char* what);
+  std::string static_string(const Sym& value, const char* what);
+  Dim size(const Sym& value, const char* what);
+  std::vector<Dim> shape(const Sym& value, const char* what);       // a size, or a tuple or array literal of sizes
+  int64_t axis(const Sym& value, int rank, const char* what);       // normalised, checked
+  std::vector<int64_t> axes(const Sym& value, int rank);            // none: all; sorted
+
+  Leaf cast(const Leaf& x, DType dtype, bool weak = false);
+  Leaf binary(ast::BinaryOp op, const Leaf& a, const Leaf& b);
+  Leaf elementwise(const OpDef& op, std::span<const Leaf> arguments, Promotion promotion);
+  Leaf broadcast_to(const Leaf& x, const std::vector<Dim>& dims);   // sizes are known to fit
+  std::vector<Dim> common_dims(std::span<const Leaf> arguments);    // with checks where they are needed
+  Leaf full(const std::vector<Dim>& dims, const Leaf& value, DType dtype);
+  Leaf iota(const Dim& size, DType dtype);
+  Leaf reshape(const Leaf& x, const std::vector<Dim>& dims);
+  Leaf transpose(const Leaf& x, const std::vector<int64_t>& perm);
+  Leaf move_axis(const Leaf& x, int64_t from, int64_t to);
+  Leaf select(const Leaf& mask, const Leaf& a, const Leaf& b);
+  Leaf stack(std::span<const Leaf> parts);                          // equal dtype; new axis 0
+  Leaf concat(std::span<const Leaf> parts, int64_t axis);
+  Leaf gather_rows(const Leaf& x, const Leaf& index, int64_t axis); // unchecked
+  Leaf checked_index(const Leaf& index, const Dim& size, int64_t axis);
+  Leaf nonzero(const Leaf& mask);
+  Leaf matmul(const Leaf& a, const Leaf& b);
+  Sym slice_rows(const Leaf& x, const Dim& start, const Dim& size);
+  void require_equal(const Dim& a, const Dim& b, const std::string& message, const std::string& help = {});
+  void emit_effect(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs);
+  void print(std::span<const Sym> values, bool newline = true);
+  std::string print_template(const Sym& value, bool top, std::vector<ValueId>& operands);
+  Leaf dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& converted);
+  Leaf array_literal(const std::vector<Sym>& elements);
+
+  Sym apply(const Sym& function, std::vector<CallArgument> arguments, Span span);
+  std::vector<std::string> parameter_names(const Sym& function);
+  /// vmap of a C++ body over leading axes: used by map, comprehensions, scan.
+  Sym map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
+                const std::function<Sym(std::span<const Leaf>)>& body);
+  Sym scan(const Sym& function, const Sym& init, const Sym& xs);
+  std::shared_ptr<JitCounter> jit_counter(const Sym& function);
+  std::string identity(const Sym& function) const;
+
+ private:
+  friend class ScopeGuard;
+  friend class SpanScope;
+  struct Binding { Sym value; bool is_var = false; bool captured = false; Span span; };
+  /// The locals of one call (or of the statement): blocks inside it nest.
+  struct Scope { std::map<std::string, Binding> names; };
+  struct Context {                                   // one call of a function of the program
+    std::vector<Scope> scopes;
+    bool library = false;
+    bool top_level = false;
+    int loop_depth = 0;
+    std::vector<std::pair<std::string, Sym>> captured;   // of the closure
+  };
+  struct Active { const ast::FunctionDef* code; std::string signature; std::shared_ptr<struct RecursiveCell> cell; };
+  struct RecursionFound { size_t depth; };
+  struct Bottom {};                                  // the value of a call that does not return on this path
+
+  // expressions.cpp
+  Sym expr(const ast::Expr& e);
+  Sym expr(const ast::ExprPtr& e) { return expr(*e); }
+  Sym eval(const ast::Expr& e);
+  Sym name(const ast::Name& n, Span span);
+  Sym f_string(const ast::FString& f);
+  Sym comprehension(const ast::Comprehension& c);
+  Sym member(const ast::Member& m);
+  Sym call(const ast::Call& c, Span span, const Sym* piped = nullptr);
+  Sym pipe(const ast::Pipe& p);
+  Sym transform(const ast::Transform& t);
+  Sym lambda(const ast::FunctionPtr& f);
+  Binding* find_local(const std::string& name);
+  const Sym* find_captured(const std::string& name);
+  std::optional<Sym> global(const std::string& name);
+  Sym import_value(const std::string& name, const Value& value);
+  [[noreturn]] void unknown_name(const std::string& name, Span span);
+
+  // operators.cpp
+  Sym chain(const ast::Chain& c);
+  Sym binary_tree(ast::BinaryOp op, const Sym& a, const Sym& b);
+  Sym unary(const ast::Unary& u);
+  Sym logic(ast::BinaryOp op, const Sym& left, const ast::Expr& right);
+  Leaf power(const Leaf& a, const Leaf& b);
+  Leaf truth(const Sym& value, const char* what);
+
+  // indexing.cpp
+  struct IndexPart;
+  struct Advanced;
+  Dim slice_bound(const ast::ExprPtr& e, const Dim& n, const Dim& absent);
+  IndexPart slice_part(const ast::IndexItem& item, const Dim& n, int64_t axis);
+  Leaf read_basic(Leaf x, const std::vector<IndexPart>& parts);
+  Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
+  Advanced advanced(const std::vector<IndexPart>& parts);
+  std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items);
+  Sym index(const ast::Index& e);
+  Leaf read_index(const Leaf& x, const std::vector<ast::IndexItem>& items);
+  Leaf write_index(const Leaf& x, const std::vector<ast::IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op);
+  Sym assigned(const Sym& old, std::span<const ast::Expr* const> path, const ast::Assign& a);
+
+  // control.cpp and loops.cpp
+  /// A loop before its types are settled. Its carried values are the locals `names`.
+  struct Loop {
+    std::vector<std::string> names;
+    std::optional<Dim> length;                           // a scan over 0 .. length - 1, else a while
+    std::vector<Leaf> consumed;                          // scan: arrays read row by row
+    std::function<Leaf()> condition;                     // while
+    std::function<void(const Leaf& index, std::span<const Leaf> rows)> body;
+  };
+  Sym block(const ast::Expr& e, bool needed);
+  Sym statements(std::span<const ast::StmtPtr> list, bool needed);
+  Sym execute(const ast::Stmt& s, bool needed);
+  void finish_function(const Leaf& early, const std::function<Sym()>& rest, std::set<std::string> names);
+  void let(const ast::Let& s);
+  void assign(const ast::Assign& s);
+  void for_loop(const ast::For& s);
+  void while_loop(const ast::While& s);
+  void run_loop(Loop& loop);
+  void counted_loop(const Leaf& low, const Leaf& high, const ast::For& s, const std::function<Sym(const Leaf&)>& element);
+  void bind(const ast::Pattern& pattern, const Sym& value, bool is_var);
+  Sym if_expression(const ast::If& n, bool needed);
+  /// Both branches in frames of their own, joined by `cond`; `assigned` are locals that may change in them.
+  Sym conditional(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
+                  const std::vector<std::string>& assigned);
+  std::vector<std::string> assigned_locals(const std::set<std::string>& names);
+  Sym local(const std::string& name);
+  void set_local(const std::string& name, const Sym& value);
+  void declare(const std::string& name, const Sym& value);
+  /// The flags of early exits that may be set here: true, false, or only known when run.
+  Leaf left_early();
+  void nothing_left_early();          // in a branch or step that is only reached then
+
+  // functions.cpp
+  Sym call_closure(const Sym::Closure& f, std::vector<CallArgument> arguments, Span span);
+  Sym run_closure(const Sym::Closure& f, std::vector<Sym>& values, Span span);
+  Sym outlined(const Sym::Closure& f, const std::string& key, std::vector<Sym>& values, Span span);
+  Sym recursive_call(RecursiveCell& cell, const Sym::Closure& f, std::vector<Sym>& values, Span span);
+  Sym emit_call(FunctionPtr function, RecursiveCell& cell, std::shared_ptr<RecursiveCell> shared, std::vector<Sym>& values,
+                const Sym::Closure* f, Span span);
+  Leaf hidden_leaf(const Frame::Hidden& h);
+  std::vector<Sym> bind_arguments(const Sym::Closure& f, std::vector<CallArgument>& arguments, Span span);
+  void check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f);
+  Sym call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span);
+
+  // transforms.cpp
+  TransformSpec read_spec(const ast::Transform& t);
+  Sym apply_transformed(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
+  Sym apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
+  Sym apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
+Sym emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given,
+                    const std::vector<bool>& fixed, const Sym& result, std::span<const Leaf> leaves);
+
+  Environment& environment_;
+  Frame* frame_ = nullptr;
+  std::vector<Context> contexts_;
+  std::vector<Active> active_;
+  Span span_;
+  bool inside_jit_ = false;
+  bool needed_ = true;                // is the value of the expression that is read next used?
+  std::set<std::string> written_;     // globals that the statement binds or assigns
+};
+
+/// Sets the span that emitted operations and errors get, for the duration of a scope.
+class SpanScope {
+ public:
+  SpanScope(Elaborator& e, Span span) : e_(e), previous_(e.span_) { if (span.known()) e.span_ = span; }
+  ~SpanScope() { e_.span_ = previous_; }
+  SpanScope(const SpanScope&) = delete;
+
+ private:
+  Elaborator& e_;
+  Span previous_;
+};
+
+/// "f32[3, 128]", "tuple", "function", …: what a value is, for messages.
+std::string describe(const Sym& value);
+std::string describe(const Leaf& leaf);
+
+}  // namespace tercet

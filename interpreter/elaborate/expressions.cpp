@@ -1,0 +1,360 @@
+// Expressions: literals, names, members, calls, comprehensions, formatted strings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/free_names.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+
+Sym Elaborator::expr(const ast::Expr& e) {
+  check_stack(e.span);
+  SpanScope at(*this, e.span);
+  return eval(e);
+}
+
+namespace {
+
+Leaf int_literal(const ast::IntLiteral& n, Span span) {
+  uint64_t limit = n.negative ? uint64_t{1} << 63 : INT64_MAX;
+  auto value = static_cast<int64_t>(n.negative ? uint64_t(0) - n.magnitude : n.magnitude);
+  if (!n.suffix.empty()) {
+    DType dtype = DType::I32;
+    parse_dtype(n.suffix, &dtype);
+    if (is_float(dtype)) return float_leaf(n.negative ? -static_cast<double>(n.magnitude) : static_cast<double>(n.magnitude), dtype, false);
+    Leaf leaf = int_leaf(value, dtype, false);
+    bool fits = dtype == DType::U64 ? !n.negative : n.magnitude <= limit && scalar_of_int(dtype, value).as_int() == value;
+    if (!fits) fail(Kind::Value, span, fmt::format("this number does not fit in {}", n.suffix));
+    return leaf;
+  }
+  if (n.magnitude > limit) fail(Kind::Value, span, "this number does not fit in i64", "write it as u64 (suffix u64) or as a float");
+  return int_leaf(value, value >= INT32_MIN && value <= INT32_MAX ? DType::I32 : DType::I64);
+}
+
+Leaf float_literal(const ast::FloatLiteral& n) {
+  if (n.suffix.empty()) return float_leaf(n.value);
+  DType dtype = DType::F32;
+  parse_dtype(n.suffix, &dtype);
+  return float_leaf(n.value, dtype, false);
+}
+
+}  // namespace
+
+Leaf string_leaf(Elaborator& e, const std::string& text) {
+  std::string_view view = text;
+  return e.emit(constant_op, {}, {{"value", Array::strings({&view, 1}).reshaped({})}});
+}
+
+Sym Elaborator::eval(const ast::Expr& e) {
+  bool needed = std::exchange(needed_, true);
+  if (auto* n = e.as<ast::Name>()) return name(*n, e.span);
+  if (auto* n = e.as<ast::IntLiteral>()) return int_literal(*n, e.span);
+  if (auto* n = e.as<ast::FloatLiteral>()) return float_literal(*n);
+  if (auto* n = e.as<ast::BoolLiteral>()) return bool_leaf(n->value);
+  if (auto* n = e.as<ast::StringLiteral>()) return string_leaf(*this, n->value);
+  if (e.as<ast::NoneLiteral>()) return Sym();
+  if (e.as<ast::Placeholder>()) error(Kind::Syntax, "`_` stands for nothing here", "it marks a shared argument in vmap[…] and an ignored name in a pattern");
+  if (auto* n = e.as<ast::FString>()) return f_string(*n);
+  if (auto* n = e.as<ast::Tuple>()) {
+    Sym::Tuple out;
+    for (const auto& x : n->elements) out.elements.push_back(expr(x));
+    return out;
+  }
+  if (auto* n = e.as<ast::Record>()) {
+    Sym::Record out;
+    if (n->base) {
+      Sym base = expr(n->base);
+      auto* record = base.as<Sym::Record>();
+      if (!record) error(Kind::Type, fmt::format("`..` takes a record, and this is {}", describe(base)));
+      out = *record;
+    }
+    for (const auto& f : n->fields) {
+      Sym value = expr(f.value);
+      auto at = std::find(out.names.begin(), out.names.end(), f.name);
+      if (at != out.names.end()) out.values[static_cast<size_t>(at - out.names.begin())] = value;
+      else out.names.push_back(f.name), out.values.push_back(value);
+    }
+    return out;
+  }
+  if (auto* n = e.as<ast::ArrayLiteral>()) {
+    std::vector<Sym> elements;
+    for (const auto& x : n->elements) elements.push_back(expr(x));
+    return array_literal(elements);
+  }
+  if (auto* n = e.as<ast::Comprehension>()) return comprehension(*n);
+  if (e.as<ast::Block>()) return block(e, needed);
+  if (auto* n = e.as<ast::If>()) return if_expression(*n, needed);
+  if (auto* n = e.as<ast::Lambda>()) return lambda(n->function);
+  if (auto* n = e.as<ast::Range>()) {
+    auto low = std::make_shared<const Sym>(expr(n->low));
+    return Sym::Range{low, std::make_shared<const Sym>(expr(n->high))};
+  }
+  if (auto* n = e.as<ast::Chain>()) return chain(*n);
+  if (auto* n = e.as<ast::Unary>()) return unary(*n);
+  if (auto* n = e.as<ast::Call>()) return call(*n, e.span);
+  if (auto* n = e.as<ast::Pipe>()) return pipe(*n);
+  if (auto* n = e.as<ast::Index>()) return index(*n);
+  if (auto* n = e.as<ast::Member>()) return member(*n);
+  if (auto* n = e.as<ast::Transform>()) return transform(*n);
+  error(Kind::Unsupported, "this form has no meaning yet");
+}
+
+// ---- names ----
+Elaborator::Binding* Elaborator::find_local(const std::string& name) {
+  auto& scopes = contexts_.back().scopes;
+  for (size_t i = scopes.size(); i-- > 0;) {
+    auto found = scopes[i].names.find(name);
+    if (found != scopes[i].names.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+const Sym* Elaborator::find_captured(const std::string& name) {
+  for (auto& [n, value] : contexts_.back().captured)
+    if (n == name) return &value;
+  return nullptr;
+}
+
+Sym Elaborator::import_value(const std::string& name, const Value& value) {
+  Frame* home = frame_;   // the function whose parameters globals are: the nearest that is compiled or run on its own
+  while (home->parent() && !home->isolated()) home = home->parent();
+  auto found = home->globals.find(name);
+  if (found != home->globals.end()) return found->second;
+  size_t at = 0;
+  bool generic = home->isolated();
+  Sym sym = map_leaves<Leaf>(value, [&](const Array& a) -> Leaf {
+    size_t leaf = at++;
+    if (!generic && a.rank() == 0 && (is_int(a.dtype) || a.dtype == DType::Bool) && a.dtype != DType::U64) {
+      // A statement runs once: its integers are known, so they may be sizes and axes.
+      return a.dtype == DType::Bool ? bool_leaf(a.as_int() != 0) : int_leaf(a.as_int(), a.dtype, a.weak);
+    }
+    Type type{a.dtype, {}};
+    for (int64_t s : a.shape) type.dims.push_back(s == ragged_axis ? Dim::ragged("*") : generic ? Dim::symbol("n") : Dim(s));
+    home->hidden.push_back({name, leaf});
+    return home->param(type, a.weak);
+  });
+  return home->globals[name] = sym;
+}
+
+std::optional<Sym> Elaborator::global(const std::string& name) {
+  if (!contexts_.back().library)
+    if (const Value* value = environment_.global(name)) return import_value(name, *value);
+  if (ast::FunctionPtr f = environment_.library_function(name)) return Sym(Sym::Closure{f, {}, true});
+  if (const BuiltinDef* b = find_builtin(name)) return Sym(Sym::Builtin{b});
+  return std::nullopt;
+}
+
+void Elaborator::unknown_name(const std::string& name, Span span) {
+  static const std::map<std::string, const char*> foreign{
+      {"None", "write `none`"}, {"True", "write `true`"}, {"False", "write `false`"}, {"range", "write `0..n`"},
+      {"np", "NumPy's functions have no prefix here: sum(x)"}, {"jnp", "JAX's functions have no prefix here: sum(x)"},
+      {"torch", "functions have no prefix here: sum(x)"}, {"str", "write f\"{x}\""}, {"print_", "write `print`"}};
+  auto known = foreign.find(name);
+  std::string help = known != foreign.end() ? known->second : "";
+  if (help.empty()) {
+    std::vector<std::string> candidates = environment_.global_names();
+    for (const Scope& s : contexts_.back().scopes)
+      for (auto& [n, b] : s.names) candidates.push_back(n);
+    for (const std::string& n : builtin_names()) candidates.push_back(n);
+    std::string near = closest_name(name, candidates);
+    if (!near.empty()) help = fmt::format("did you mean `{}`?", near);
+  }
+  fail(Kind::Name, span, fmt::format("`{}` is not defined", name), help);
+}
+
+Sym Elaborator::name(const ast::Name& n, Span span) {
+  if (Binding* b = find_local(n.name)) return b->value;
+  if (const Sym* c = find_captured(n.name)) return *c;
+  if (auto g = global(n.name)) return *g;
+  unknown_name(n.name, span);
+}
+
+Sym Elaborator::lambda(const ast::FunctionPtr& f) {
+  Sym::Closure out{f, {}, contexts_.back().library};
+  std::set<std::string> names;
+  free_names(*f, names);
+  for (const std::string& n : names) {
+    if (Binding* b = find_local(n)) {
+      // What stands outside every block of the program is a global: it is seen as it is at the call.
+      bool is_global = contexts_.back().top_level && contexts_.back().scopes[0].names.count(n) &&
+                       b == &contexts_.back().scopes[0].names[n];
+      if (is_global) continue;
+      b->captured = true;
+      out.captured.emplace_back(n, b->value);
+    } else if (const Sym* c = find_captured(n)) {
+      out.captured.emplace_back(n, *c);
+    }
+  }
+  return out;
+}
+
+Sym Elaborator::member(const ast::Member& m) {
+  Sym base = expr(m.base);
+  if (auto* r = base.as<Sym::Record>())
+    if (const Sym* value = field<Leaf>(*r, m.name)) return *value;
+  if (auto* mod = base.as<Sym::Module>())
+    for (size_t i = 0; i < mod->names.size(); ++i)
+      if (mod->names[i] == m.name) return mod->values[i];
+  SpanScope at(*this, m.name_span);
+  if (m.name == "shape" || m.name == "dtype" || m.name == "T" || m.name == "size" || m.name == "ndim")
+    error(Kind::Name, fmt::format("{} has no field `{}`", describe(base), m.name),
+          m.name == "T" ? "write transpose(x)" : m.name == "ndim" ? "write len(shape(x))" : fmt::format("write {}(x)", m.name == "size" ? "len" : m.name));
+  std::string near;
+  if (auto* r = base.as<Sym::Record>()) near = closest_name(m.name, r->names);
+  error(Kind::Name, fmt::format("{} has no field `{}`", describe(base), m.name),
+        !near.empty() ? fmt::format("did you mean `{}`?", near) : find_builtin(m.name) || environment_.library_function(m.name) ? fmt::format("call it: x.{}()", m.name) : "");
+}
+
+// ---- calls ----
+Sym Elaborator::call(const ast::Call& c, Span span, const Sym* piped) {
+  std::vector<CallArgument> arguments;
+  if (piped) arguments.push_back({"", *piped, span});
+  Sym callee;
+  bool resolved = false;
+  if (auto* m = c.callee->as<ast::Member>()) {   // x.f(a) is f(x, a) when x has no field f
+    Sym base = expr(m->base);
+    auto* record = base.as<Sym::Record>();
+    const Sym* value = record ? field<Leaf>(*record, m->name) : nullptr;
+    if (auto* mod = base.as<Sym::Module>())
+      for (size_t i = 0; i < mod->names.size(); ++i)
+        if (mod->names[i] == m->name) value = &mod->values[i];
+    if (value) callee = *value;
+    else {
+      arguments.push_back({"", base, m->base->span});
+      callee = name(ast::Name{m->name}, m->name_span);
+    }
+    resolved = true;
+  }
+  if (!resolved) callee = expr(c.callee);
+  for (const ast::Argument& a : c.arguments) arguments.push_back({a.name, expr(a.value), a.span});
+  SpanScope at(*this, span);
+  return apply(callee, std::move(arguments), span);
+}
+
+Sym Elaborator::pipe(const ast::Pipe& p) {
+  Sym value = expr(p.first);
+  for (const ast::ExprPtr& stage : p.stages) {
+    SpanScope at(*this, stage->span);
+    if (auto* c = stage->as<ast::Call>(); c && !c->callee->as<ast::Transform>()) value = call(*c, stage->span, &value);
+    else value = apply(expr(stage), {{"", value, p.first->span}}, stage->span);
+  }
+  return value;
+}
+
+// ---- arrays ----
+Leaf Elaborator::array(const Sym& value, const char* what) {
+  if (auto* leaf = value.leaf()) return *leaf;
+  if (auto* r = value.as<Sym::Range>()) {
+    Dim low = size(*r->low, "a range"), high = size(*r->high, "a range");
+    Leaf steps = iota(max(high - low, Dim(0)), DType::I32);
+    return low.is(0) ? steps : binary(ast::BinaryOp::Add, steps, cast(size_leaf(low), DType::I32, true));
+  }
+  if (auto* t = value.as<Sym::Tuple>(); t && !t->elements.empty()) {
+    bool leaves = std::all_of(t->elements.begin(), t->elements.end(), [](const Sym& e) { return e.leaf() != nullptr; });
+    if (leaves) return array_literal(t->elements);
+  }
+  error(Kind::Type, fmt::format("{} takes an array, and this is {}", what, describe(value)),
+        value.is_function() ? "call the function first: f(x)" : "");
+}
+
+Leaf Elaborator::dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& converted) {
+  DType dtype = leaves[0].type.dtype;
+  bool weak = leaves[0].weak;
+  for (const Leaf& x : leaves) {
+    bool text = x.type.dtype == DType::Str, first_text = dtype == DType::Str;
+    if (text != first_text) error(Kind::Type, fmt::format("an array holds one type: {} against {}", name_of(dtype), name_of(x.type.dtype)));
+    if (!text) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
+  }
+  for (const Leaf& x : leaves) converted.push_back(cast(x, dtype));
+  return converted[0];
+}
+
+Leaf Elaborator::array_literal(const std::vector<Sym>& elements) {
+  if (elements.empty()) return full({Dim(0)}, float_leaf(0), DType::F32);
+  std::vector<Leaf> leaves, parts;
+  for (const Sym& e : elements) leaves.push_back(array(e, "an array literal"));
+  // Many literals make one constant.
+  bool constant = std::all_of(leaves.begin(), leaves.end(), [](const Leaf& x) { return x.constant && x.type.rank() == 0; });
+  dtype_joined(leaves, parts);
+  if (constant) {
+    Array value = Array::make(parts[0].type.dtype, {static_cast<int64_t>(parts.size())});
+    size_t width = size_of(value.dtype);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      bool real = is_float(parts[i].type.dtype);
+      Array one = real ? scalar_of(value.dtype, parts[i].constant->real) : scalar_of_int(value.dtype, parts[i].constant->integer);
+      std::memcpy(static_cast<void*>(value.raw() + i * width), one.raw(), width);
+    }
+    return emit(constant_op, {}, {{"value", value}});
+  }
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].type.rank() != parts[0].type.rank())
+      error(Kind::Shape, fmt::format("the elements of an array have one shape: {} against {}", describe(parts[0]), describe(parts[i])));
+    for (size_t k = 0; k < parts[0].type.dims.size(); ++k) {
+      const Dim &a = parts[0].type.dims[k], &b = parts[i].type.dims[k];
+      if (a.constant() && b.constant() && !(a == b))
+        error(Kind::Unsupported, fmt::format("rows of different length ({} and {}) make a ragged array, which is not there yet", a.text(), b.text()),
+              "pad the rows to one length");
+      require_equal(a, b, "the elements of an array have one shape: size {left} against {right}");
+    }
+    parts[i] = broadcast_to(parts[i], parts[0].type.dims);
+  }
+  return stack(parts);
+}
+
+Sym Elaborator::comprehension(const ast::Comprehension& c) {
+  Sym source = expr(c.source);
+  std::vector<Leaf> leaves;
+  Sym rows = source;
+  if (source.as<Sym::Range>()) {
+    Leaf numbers = array(source, "a comprehension");
+    numbers.weak = true;   // like a written number
+    rows = numbers;
+  }
+  collect_leaves(rows, leaves);
+  if (leaves.empty()) error(Kind::Type, fmt::format("a comprehension runs over an array or a range, and this is {}", describe(source)));
+  for (const Leaf& x : leaves)
+    if (x.type.rank() == 0) error(Kind::Type, fmt::format("a comprehension runs over an array or a range, and this is {}", describe(source)), "write 0..n for the numbers below n");
+  Dim lanes = leaves[0].type.dims[0];
+  auto lane = [&](std::span<const Leaf> values, const ast::Expr& body) {
+    size_t at = 0;
+    Sym element = map_leaves<Leaf>(rows, [&](const Leaf&) { return values[at++]; });
+    contexts_.back().scopes.emplace_back();
+    bind(c.pattern, element, false);
+    Sym out = expr(body);
+    contexts_.back().scopes.pop_back();
+    return out;
+  };
+  if (c.filter) {
+    Sym mask = map_lanes("filter", lanes, leaves, [&](std::span<const Leaf> v) -> Sym { return truth(lane(v, *c.filter), "`if`"); });
+    Leaf kept = nonzero(*mask.leaf());
+    for (Leaf& x : leaves) x = gather_rows(x, kept, 0);
+    lanes = leaves[0].type.dims[0];
+  }
+  return map_lanes("comprehension", lanes, leaves, [&](std::span<const Leaf> v) { return lane(v, *c.body); });
+}
+
+// ---- formatted strings ----
+Sym Elaborator::f_string(const ast::FString& f) {
+  std::string text;
+  std::vector<ValueId> operands;
+  for (const auto& part : f.parts) {
+    if (!part.hole) {
+      for (char c : part.text) text += c == '\1' || c == '\2' ? '?' : c;
+      continue;
+    }
+    Sym value = expr(part.hole);
+    if (part.format.empty()) text += print_template(value, true, operands);
+    else {
+      Leaf x = array(value, "a format");
+      operands.push_back(use(emit(*find_op("format"), {use(x)}, {{"spec", part.format}})));
+      text += '\1';
+    }
+  }
+  if (operands.empty()) return string_leaf(*this, text);
+  return emit(*find_op("format_text"), std::move(operands), {{"text", text}});
+}
+
+}  // namespace tercet

@@ -1,0 +1,88 @@
+#include "interpreter/elaborate/frame.h"
+
+#include <bit>
+
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+
+Leaf int_leaf(int64_t value, DType dtype, bool weak) {
+  return {{dtype, {}}, weak, nullptr, no_value, Constant{value, static_cast<double>(value)}, Dim(value)};
+}
+Leaf bool_leaf(bool value) { return {{DType::Bool, {}}, false, nullptr, no_value, Constant{value, 0}, {}}; }
+Leaf float_leaf(double value, DType dtype, bool weak) { return {{dtype, {}}, weak, nullptr, no_value, Constant{0, value}, {}}; }
+Leaf size_leaf(const Dim& size) {
+  if (auto c = size.constant()) return int_leaf(*c, DType::I64);
+  return {{DType::I64, {}}, true, nullptr, no_value, {}, size};
+}
+
+Frame::Frame(std::string name, Frame* parent, bool isolated) : parent_(parent), isolated_(isolated), builder_(std::move(name)) {}
+
+Leaf Frame::param(const Type& type, bool weak) {
+  params_.push_back(builder_.param(type));
+  return result(params_.back(), weak);
+}
+
+ValueId Frame::constant(const Leaf& leaf, DType dtype) {
+  const Constant& c = *leaf.constant;
+  bool real = is_float(leaf.type.dtype);
+  // The bits tell constants apart: -0.0 is not 0.0, and NaN must be found again.
+  auto place = std::make_tuple(dtype, real, real ? std::bit_cast<int64_t>(c.real) : c.integer);
+  auto found = constants_.find(place);
+  if (found != constants_.end()) return found->second;
+  Array value = real ? scalar_of(dtype, c.real) : scalar_of_int(dtype, c.integer);
+  return constants_[place] = builder_.emit(constant_op, {}, {{"value", value}});
+}
+
+ValueId Frame::capture(const Leaf& leaf) {
+  TERCET_CHECK(!isolated_);   // what an isolated function reads are its parameters
+  auto key = std::make_pair(leaf.frame, leaf.id);
+  auto found = captured_.find(key);
+  if (found != captured_.end()) return found->second;
+  ValueId id = builder_.param(leaf.type);
+  captures_.push_back(leaf);
+  capture_params_.push_back(id);
+  return captured_[key] = id;
+}
+
+ValueId Frame::use(const Leaf& leaf, std::optional<DType> as, Span span) {
+  DType dtype = as.value_or(leaf.type.dtype);
+  ValueId id = leaf.id;
+  if (leaf.constant) return constant(leaf, dtype);
+  if (!leaf.frame) id = builder_.emit(dim_value_op, {}, {{"dim", *leaf.dim}}, span);
+  else if (leaf.frame != this) id = capture(leaf);
+  return builder_.type(id).dtype == dtype ? id : builder_.emit(cast_op, {id}, {{"dtype", dtype}}, span);
+}
+
+Dim Frame::size_of(const Leaf& leaf, Span span) {
+  if (leaf.dim) return *leaf.dim;
+  auto key = std::make_pair(leaf.frame, leaf.id);
+  auto found = sizes_.find(key);
+  if (found != sizes_.end()) return found->second;
+  Dim size = Dim::symbol("s");
+  builder_.emit(as_size_op, {use(leaf)}, {{"defines", size}}, span);
+  return sizes_[key] = size;
+}
+
+bool Frame::checked(const Dim& a, const Dim& b) {
+  for (auto& [x, y] : checked_)
+    if (x == a && y == b) return true;
+  checked_.emplace_back(a, b);
+  return false;
+}
+
+FunctionPtr Frame::finish(std::vector<ValueId> results) {
+  std::vector<ValueId> params = params_;
+  params.insert(params.end(), capture_params_.begin(), capture_params_.end());
+  builder_.set_params(std::move(params));
+  return builder_.finish(std::move(results));
+}
+
+FunctionPtr Frame::finish_ordered(std::vector<ValueId> results, std::span<const Leaf> captures) {
+  std::vector<ValueId> params = params_;
+  for (const Leaf& leaf : captures) params.push_back(capture(leaf));
+  builder_.set_params(std::move(params));
+  return builder_.finish(std::move(results));
+}
+
+}  // namespace tercet

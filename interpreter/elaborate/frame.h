@@ -1,0 +1,80 @@
+// A function under construction, and the typed values that programs are made of while they are elaborated.
+#pragma once
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "interpreter/elaborate/tree.h"
+#include "interpreter/ir/function.h"
+
+namespace tercet {
+
+class Frame;
+
+/// A scalar known while elaborating. A weak float keeps its double value until it meets a dtype.
+struct Constant {
+  int64_t integer = 0;    // integers and bool
+  double real = 0;        // floats
+};
+
+/// One array value. Known scalars and sizes become operations only when an operation needs them.
+struct Leaf {
+  Type type;
+  bool weak = false;
+  Frame* frame = nullptr;            // where `id` lives; null while it is only a constant or a size
+  ValueId id = no_value;
+  std::optional<Constant> constant;  // scalars
+  std::optional<Dim> dim;            // integer scalars whose value is this size
+};
+using Sym = Tree<Leaf>;
+
+Leaf int_leaf(int64_t value, DType dtype = DType::I32, bool weak = true);
+Leaf bool_leaf(bool value);
+Leaf float_leaf(double value, DType dtype = DType::F32, bool weak = true);
+Leaf size_leaf(const Dim& size);     // weak i64
+
+/// Builds one Function; closed bodies are frames inside frames. A value of an outer frame that is used here becomes a
+/// parameter ("capture") whose operand the outer frame supplies.
+class Frame {
+ public:
+  /// `isolated`: a function compiled on its own; constants that come from outside become parameters too.
+  Frame(std::string name, Frame* parent, bool isolated = false);
+  Builder& builder() { return builder_; }
+  Frame* parent() const { return parent_; }
+  bool isolated() const { return isolated_; }
+  /// A new parameter (before any capture in the function's parameter order).
+  Leaf param(const Type& type, bool weak);
+  /// The value in this frame, as dtype `as` (its own when not given; weak constants convert exactly).
+  ValueId use(const Leaf& leaf, std::optional<DType> as = std::nullopt, Span span = {});
+  /// The value as a size. Emits as_size the first time a value without a known size is asked.
+  Dim size_of(const Leaf& leaf, Span span);
+  Leaf result(ValueId id, bool weak = false) { return {builder_.type(id), weak, this, id, {}, {}}; }
+
+  /// Globals that this function reads, as its parameters (isolated functions and statements only).
+  std::map<std::string, Sym> globals;
+  struct Hidden { std::string name; size_t leaf; };    // which global's which leaf each of those parameters is
+  std::vector<Hidden> hidden;
+
+  const std::vector<Leaf>& captures() const { return captures_; }   // outer values, in capture order
+  bool checked(const Dim& a, const Dim& b);                         // notes a pair; true when it was noted before
+  /// Ends the function. Parameters: those of param(), then the captures.
+  FunctionPtr finish(std::vector<ValueId> results);
+  /// The same with exactly these captures (a superset of its own): bodies of one operation read the same operands.
+  FunctionPtr finish_ordered(std::vector<ValueId> results, std::span<const Leaf> captures);
+
+ private:
+  ValueId capture(const Leaf& leaf);
+  ValueId constant(const Leaf& leaf, DType dtype);
+  Frame* parent_;
+  bool isolated_;
+  Builder builder_;
+  std::vector<ValueId> params_;
+  std::vector<Leaf> captures_;
+  std::vector<ValueId> capture_params_;
+  std::map<std::pair<Frame*, ValueId>, ValueId> captured_;
+  std::map<std::tuple<DType, bool, int64_t>, ValueId> constants_;
+  std::map<std::pair<Frame*, ValueId>, Dim> sizes_;
+  std::vector<std::pair<Dim, Dim>> checked_;
+};
+
+}  // namespace tercet

@@ -1,0 +1,391 @@
+// Calls: binding of arguments, expansion of the program's functions, recursion, builtins.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/free_names.h"
+#include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+std::string title(const ast::FunctionDef& f) { return f.name.empty() ? "this function" : fmt::format("`{}`", f.name); }
+
+std::string parameter_title(const ast::Param& p) { return p.pattern.is_tuple ? "(…)" : p.pattern.name; }
+
+std::string plural(size_t n, const char* word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
+
+/// dtype, rank and structure of arguments: what decides whether two calls elaborate alike.
+std::string signatures(std::span<const Sym> values, const Elaborator& e);
+
+std::string signature(const Sym& value, const Elaborator& e) {
+  if (auto* leaf = value.leaf()) return fmt::format("{}{}:{}", name_of(leaf->type.dtype), leaf->weak ? "w" : "", leaf->type.rank());
+  if (auto* t = value.as<Sym::Tuple>()) return "(" + signatures(t->elements, e) + ")";
+  if (auto* r = value.as<Sym::Record>()) return fmt::format("({})({})", fmt::join(r->names, ","), signatures(r->values, e));
+  if (auto* r = value.as<Sym::Range>()) return "range(" + signature(*r->low, e) + signature(*r->high, e) + ")";
+  if (value.is_none()) return "none";
+  if (auto* h = value.as<Handle>()) return fmt::format("{}@{}", h->type, h->object.get());
+  return e.identity(value);
+}
+
+std::string signatures(std::span<const Sym> values, const Elaborator& e) {
+  std::string out;
+  for (const Sym& v : values) out += signature(v, e) + ";";
+  return out;
+}
+
+}  // namespace
+
+std::string Elaborator::identity(const Sym& function) const {
+  if (auto* c = function.as<Sym::Closure>()) {
+    std::string out = fmt::format("fn@{}", static_cast<const void*>(c->code.get()));
+    for (auto& [name, value] : c->captured) out += fmt::format("[{}={}]", name, signature(value, *this));
+    return out;
+  }
+  if (auto* t = function.as<Sym::Transformed>())
+    return fmt::format("{}[{}]({})", ast::spelling(t->spec->kind), t->spec->text, identity(*t->function));
+  if (auto* b = function.as<Sym::Builtin>()) return b->def->name;
+  return signature(function, *this);
+}
+
+Sym Elaborator::apply(const Sym& function, std::vector<CallArgument> arguments, Span span) {
+  check_stack(span);
+  if (auto* c = function.as<Sym::Closure>()) return call_closure(*c, std::move(arguments), span);
+  if (auto* b = function.as<Sym::Builtin>()) return call_builtin(*b->def, std::move(arguments), span);
+  if (auto* t = function.as<Sym::Transformed>()) return apply_transformed(*t, std::move(arguments), span);
+  error(Kind::Type, fmt::format("{} is not a function", describe(function)),
+        function.leaf() && function.leaf()->type.rank() ? "an array is indexed with x[i]" : "");
+}
+
+std::vector<std::string> Elaborator::parameter_names(const Sym& function) {
+  std::vector<std::string> out;
+  if (auto* c = function.as<Sym::Closure>())
+    for (const ast::Param& p : c->code->params) out.push_back(p.pattern.is_tuple ? "" : p.pattern.name);
+  if (auto* t = function.as<Sym::Transformed>()) return parameter_names(*t->function);
+  if (auto* b = function.as<Sym::Builtin>()) {
+    std::string text = b->def->params, word;
+    for (char ch : text + ",")
+      if (ch == ',') out.push_back(word), word.clear();
+      else if (ch != ' ' && ch != '=' && ch != '*') word += ch;
+  }
+  return out;
+}
+
+// ---- functions of the program ----
+std::vector<Sym> Elaborator::bind_arguments(const Sym::Closure& f, std::vector<CallArgument>& arguments, Span span) {
+  const std::vector<ast::Param>& params = f.code->params;
+  std::vector<std::optional<Sym>> values(params.size());
+  size_t next = 0;
+  for (CallArgument& a : arguments) {
+    size_t at = next;
+    if (a.name.empty()) {
+      if (next >= params.size())
+        fail(Kind::Type, a.span.known() ? a.span : span, fmt::format("{} takes {}, and this call gives more", title(*f.code), plural(params.size(), "argument")));
+      ++next;
+    } else {
+      std::vector<std::string> names;
+      for (const ast::Param& p : params) names.push_back(p.pattern.name);
+      at = static_cast<size_t>(std::find(names.begin(), names.end(), a.name) - names.begin());
+      if (at == params.size()) {
+        std::string near = closest_name(a.name, names);
+        fail(Kind::Name, a.span, fmt::format("{} has no parameter `{}`", title(*f.code), a.name), near.empty() ? fmt::format("its parameters are {}", fmt::join(names, ", ")) : fmt::format("did you mean `{}`?", near));
+      }
+    }
+    if (values[at]) fail(Kind::Type, a.span, fmt::format("`{}` is given twice", parameter_title(params[at])));
+    values[at] = std::move(a.value);
+  }
+  std::vector<Sym> out;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!values[i] && !params[i].default_value)
+      fail(Kind::Type, span, fmt::format("{} needs the argument `{}`", title(*f.code), parameter_title(params[i])), fmt::format("it takes {}", plural(params.size(), "argument")));
+    out.push_back(values[i] ? std::move(*values[i]) : expr(params[i].default_value));
+  }
+  return out;
+}
+
+Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> arguments, Span span) {
+  // Defaults are read where the function stands, so its context comes first.
+  Context context;
+  context.library = f.library;
+  context.captured = f.captured;
+  context.scopes.emplace_back();
+  contexts_.push_back(std::move(context));
+  std::vector<Sym> values;
+  try {
+    values = bind_arguments(f, arguments, span);
+  } catch (...) {
+    contexts_.pop_back();
+    throw;
+  }
+  contexts_.pop_back();
+  std::string key = signatures(values, *this);
+  for (size_t i = 0; i < active_.size(); ++i) {
+    if (active_[i].code != f.code.get() || active_[i].signature != key) continue;
+    if (!active_[i].cell) throw RecursionFound{i};   // its call starts again, as a function of its own
+    return recursive_call(*active_[i].cell, f, values, span);
+  }
+  size_t depth = active_.size(), contexts = contexts_.size();
+  Frame* frame = frame_;
+  if (depth > 400) fail(Kind::Limit, span, "functions call each other too deeply", "endless recursion? add a case that ends it");
+  active_.push_back({f.code.get(), key, nullptr});
+  try {
+    Sym out = run_closure(f, values, span);
+    active_.pop_back();
+    return out;
+  } catch (RecursionFound& found) {
+    active_.resize(depth);
+    contexts_.resize(contexts);
+    frame_ = frame;
+    if (found.depth != depth) throw;
+    return outlined(f, key, values, span);
+  } catch (Failure& failure) {
+    active_.resize(depth);
+    contexts_.resize(contexts);
+    frame_ = frame;
+    if (!f.library && !f.code->name.empty()) failure.first().frames.push_back({span, f.code->name});
+    if (f.library) failure.first().span = span;   // the place in stdlib/ says nothing to the caller
+    throw;
+  } catch (...) {
+    active_.resize(depth);
+    contexts_.resize(contexts);
+    frame_ = frame;
+    throw;
+  }
+}
+
+Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Span) {
+  Context context;
+  context.library = f.library;
+  context.captured = f.captured;
+  if (!f.code->name.empty()) context.captured.emplace_back(f.code->name, f);
+  context.scopes.emplace_back();
+  contexts_.push_back(std::move(context));
+  std::set<std::string> assigned;
+  assigned_names(*f.code->body, assigned);
+  bool returns = assigned.count(return_flag) != 0;
+  if (returns) {
+    declare(return_flag, bool_leaf(false));
+    declare(return_value, Sym());
+  }
+  std::map<std::string, Dim> sizes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (f.code->params[i].type) check_parameter(f.code->params[i], values[i], sizes, *f.code);
+    bind(f.code->params[i].pattern, values[i], false);
+  }
+  for (auto& [name, size] : sizes)
+    if (!find_local(name)) contexts_.back().scopes.back().names[name] = {size_leaf(size), false, false, {}};
+  contexts_.back().scopes.emplace_back();
+  needed_ = true;
+  Sym out = expr(f.code->body);
+  if (returns) {
+    Leaf returned = *local(return_flag).leaf();
+    Sym value = local(return_value);
+    if (returned.constant) out = returned.constant->integer ? value : out;
+    else out = conditional(returned, [&] { return value; }, [&] { return out; }, {});
+  }
+  if (f.code->result) {
+    ast::Param result{f.code->result->span, {f.code->result->span, "the result", {}, false}, f.code->result, nullptr};
+    check_parameter(result, out, sizes, *f.code);
+  }
+  contexts_.pop_back();
+  return out;
+}
+
+void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f) {
+  const ast::TypeExpr& type = *p.type;
+  const Leaf* leaf = value.leaf();
+  auto say = [&](const std::string& what) {
+    error(Kind::Type, fmt::format("`{}` of {} is {}, and this is {}", parameter_title(p), title(f), what, describe(value)));
+  };
+  DType dtype = DType::F32;
+  if (!parse_dtype(type.dtype, &dtype)) fail(Kind::Name, type.span, fmt::format("`{}` is no type", type.dtype), "the types are bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 str");
+  std::string text = type.dtype;
+  if (!type.sizes.empty()) {
+    text += "[";
+    for (size_t i = 0; i < type.sizes.size(); ++i)
+      text += (i ? ", " : "") + (type.sizes[i].ragged ? "*" : type.sizes[i].value ? std::to_string(*type.sizes[i].value) : type.sizes[i].name);
+    text += "]";
+  }
+  if (!leaf || leaf->type.rank() != static_cast<int>(type.sizes.size())) say(text);
+  if (leaf->type.dtype != dtype) {
+    bool widens = leaf->weak && leaf->type.dtype <= DType::F64 && dtype <= DType::F64 && !(is_float(leaf->type.dtype) && !is_float(dtype));
+    if (!widens) say(text);
+    value = cast(*leaf, dtype);
+    leaf = value.leaf();
+  }
+  for (size_t k = 0; k < type.sizes.size(); ++k) {
+    const ast::TypeExpr::Size& s = type.sizes[k];
+    const Dim& actual = leaf->type.dims[k];
+    if (s.ragged) fail(Kind::Unsupported, s.span, "ragged parameters are not there yet");
+    if (s.value) require_equal(actual, Dim(*s.value), fmt::format("axis {} of `{}` is {{left}}, and {} says {{right}}", k, parameter_title(p), title(f)));
+    else if (s.name != "_") {
+      auto [at, added] = sizes.emplace(s.name, actual);
+      if (!added) require_equal(at->second, actual, fmt::format("{} is {{left}}, but {{right}} in `{}`", s.name, parameter_title(p)), fmt::format("{} uses one name for both sizes", title(f)));
+    }
+  }
+}
+
+// ---- recursion ----
+/// A function that calls itself: its own Function, entered by `call`. Its result type is found by repetition: a first
+/// round takes the paths that do not recurse.
+Sym Elaborator::outlined(const Sym::Closure& f, const std::string& key, std::vector<Sym>& values, Span span) {
+  auto cell = std::make_shared<RecursiveCell>();
+  for (int round = 0;; ++round) {
+    if (round > 6) fail(Kind::Type, span, fmt::format("the result type of {} does not settle", title(*f.code)));
+    Frame body(f.code->name, frame_, true);
+    Frame* outer = frame_;
+    auto inside = [&](const Leaf& x) {
+      Type type = x.type;
+      for (Dim& d : type.dims) d = Dim::symbol("n");
+      return body.param(type, x.weak);
+    };
+    std::vector<Sym> parameters;
+    for (const Sym& v : values) parameters.push_back(map_leaves<Leaf>(v, inside));
+    Sym::Closure inner = f;
+    for (auto& [name, value] : inner.captured) value = map_leaves<Leaf>(value, inside);
+    active_.push_back({f.code.get(), key, cell});
+    frame_ = &body;
+    size_t depth = active_.size(), contexts = contexts_.size();
+    auto restore = [&] {
+      frame_ = outer;
+      active_.resize(depth - 1);
+      contexts_.resize(contexts);
+    };
+    Sym result;
+    std::vector<ValueId> ids;
+    std::vector<Leaf> leaves;
+    try {
+      result = run_closure(inner, parameters, span);
+      collect_leaves(result, leaves);
+      for (Leaf& x : leaves) ids.push_back(body.use(x));
+    } catch (const Bottom&) {
+      restore();
+      fail(Kind::Limit, span, fmt::format("{} calls itself on every path and never returns", title(*f.code)), "add a case that ends it");
+    } catch (...) {
+      restore();
+      throw;
+    }
+    restore();
+    std::vector<Type> types;
+    std::vector<bool> weak;
+    for (Leaf& x : leaves) types.push_back(x.type), weak.push_back(x.weak);
+    bool settled = cell->result.has_value() && cell->weak == weak && cell->types.size() == types.size();
+    if (settled)
+      for (size_t i = 0; i < types.size(); ++i) settled &= types[i].dtype == cell->types[i].dtype && types[i].rank() == cell->types[i].rank();
+    cell->result = result;
+    cell->types = types;
+    cell->weak = weak;
+    if (!settled) continue;
+    FunctionPtr function = body.finish(ids);
+    cell->function = function;
+    cell->hidden = body.hidden;
+    return emit_call(function, *cell, cell, values, inner.captured.size() ? &f : nullptr, span);
+  }
+}
+
+Sym Elaborator::recursive_call(RecursiveCell& cell, const Sym::Closure& f, std::vector<Sym>& values, Span span) {
+  if (!cell.result) throw Bottom{};
+  return emit_call(nullptr, cell, cell.shared_from_this(), values, &f, span);
+}
+
+/// `function` null: a call from inside, which finds its function when run.
+Sym Elaborator::emit_call(FunctionPtr function, RecursiveCell& cell, std::shared_ptr<RecursiveCell> shared, std::vector<Sym>& values,
+                          const Sym::Closure* f, Span) {
+  std::vector<Leaf> leaves;
+  for (const Sym& v : values) collect_leaves(v, leaves);
+  if (f)
+    for (auto& [name, value] : f->captured) collect_leaves(value, leaves);
+  std::vector<ValueId> inputs;
+  for (const Leaf& x : leaves) inputs.push_back(use(x));
+  for (const Frame::Hidden& h : cell.hidden) inputs.push_back(use(hidden_leaf(h)));
+  // Sizes of the results are this call's own names.
+  std::vector<Dim> defines;
+  std::vector<Type> types = cell.types;
+  for (Type& t : types)
+    for (Dim& d : t.dims)
+      if (!d.constant()) defines.push_back(d = Dim::symbol("s"));
+  shared->results = cell.types;
+  Attrs attrs{{"recursive", std::shared_ptr<const void>(std::shared_ptr<const RecursiveCallee>(shared))}, {"defines", defines}};
+  std::vector<ValueId> ids = builder().emit_many(call_op, inputs, attrs, span_, function ? std::vector<FunctionPtr>{function} : std::vector<FunctionPtr>{});
+  size_t at = 0;
+  return map_leaves<Leaf>(*cell.result, [&](const Leaf& x) { return frame_->result(ids[at++], x.weak); });
+}
+
+Leaf Elaborator::hidden_leaf(const Frame::Hidden& h) {
+  std::vector<Leaf> leaves;
+  collect_leaves(*global(h.name), leaves);
+  return leaves[h.leaf];
+}
+
+// ---- builtins ----
+namespace {
+
+struct ParameterText { std::string name; bool optional = false, rest = false; };
+
+std::vector<ParameterText> parameters_of(const BuiltinDef& def) {
+  std::vector<ParameterText> out;
+  std::string text = std::string(def.params) + ",", word;
+  for (char c : text) {
+    if (c == ' ') continue;
+    if (c != ',') {
+      word += c;
+      continue;
+    }
+    if (word.empty()) continue;
+    ParameterText p;
+    p.rest = word.front() == '*';
+    p.optional = word.back() == '=' || p.rest;
+    p.name = word.substr(p.rest, word.size() - p.rest - (word.back() == '='));
+    out.push_back(p);
+    word.clear();
+  }
+  return out;
+}
+
+}  // namespace
+
+Sym Elaborator::call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span) {
+  std::vector<ParameterText> params = parameters_of(def);
+  BuiltinArguments values(params.size());
+  std::vector<std::string> names;
+  for (const ParameterText& p : params) names.push_back(p.name);
+  size_t next = 0;
+  Sym::Tuple rest;
+  for (CallArgument& a : arguments) {
+    if (a.name.empty()) {
+      if (next < params.size() && params[next].rest) {
+        rest.elements.push_back(std::move(a.value));
+        continue;
+      }
+      if (next >= params.size())
+        fail(Kind::Type, a.span.known() ? a.span : span, fmt::format("`{}` takes {}, and this call gives more", def.name, plural(params.size(), "argument")), fmt::format("{}({})", def.name, def.params));
+      values[next++] = std::move(a.value);
+      continue;
+    }
+    auto at = static_cast<size_t>(std::find(names.begin(), names.end(), a.name) - names.begin());
+    if (at == names.size()) {
+      std::string near = closest_name(a.name, names);
+      fail(Kind::Name, a.span, fmt::format("`{}` has no parameter `{}`", def.name, a.name), near.empty() ? fmt::format("its parameters are {}", def.params) : fmt::format("did you mean `{}`?", near));
+    }
+    if (values[at]) fail(Kind::Type, a.span, fmt::format("`{}` is given twice", a.name));
+    values[at] = std::move(a.value);
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (params[i].rest) values[i] = rest;
+    if (!values[i] && !params[i].optional)
+      fail(Kind::Type, span, fmt::format("`{}` needs the argument `{}`", def.name, params[i].name), fmt::format("{}({})", def.name, def.params));
+  }
+  if (!def.op) return def.lower(*this, values);
+  std::vector<Leaf> leaves;
+  for (auto& v : values) {
+    if (v->leaf() || v->as<Sym::Range>()) leaves.push_back(array(*v, def.name));
+    else if (values.size() == 1)   // a tree: leaf by leaf
+      return map_leaves<Leaf>(*v, [&](const Leaf& x) { return elementwise(*def.op, {&x, 1}, std::get<Public>(def.op->surface).promotion); });
+    else array(*v, def.name);
+  }
+  return elementwise(*def.op, leaves, std::get<Public>(def.op->surface).promotion);
+}
+
+}  // namespace tercet

@@ -1,0 +1,397 @@
+// Indexing: x[…] read and assigned, by NumPy's rules. Written parts become at most three operations: a slice (and
+// windows) for the axes whose places are known, then a gather or scatter for the rest.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+using ast::IndexItem;
+using Dims = std::vector<Dim>;
+using Ints = std::vector<int64_t>;
+
+bool same_expression(const ast::Expr& a, const ast::Expr& b);
+bool same_expression(const ast::ExprPtr& a, const ast::ExprPtr& b) { return a && b && same_expression(*a, *b); }
+
+/// Equal as written, for the expressions that window starts are made of.
+bool same_expression(const ast::Expr& a, const ast::Expr& b) {
+  if (auto *x = a.as<ast::Name>(), *y = b.as<ast::Name>(); x && y) return x->name == y->name;
+  if (auto *x = a.as<ast::IntLiteral>(), *y = b.as<ast::IntLiteral>(); x && y) return x->magnitude == y->magnitude && x->negative == y->negative;
+  if (auto *x = a.as<ast::Member>(), *y = b.as<ast::Member>(); x && y) return x->name == y->name && same_expression(x->base, y->base);
+  if (auto *x = a.as<ast::Index>(), *y = b.as<ast::Index>(); x && y)
+    return same_expression(x->base, y->base) && x->items.size() == 1 && y->items.size() == 1 && same_expression(x->items[0].element, y->items[0].element);
+  if (auto *x = a.as<ast::Chain>(), *y = b.as<ast::Chain>(); x && y) {
+    if (x->links.size() != y->links.size() || !same_expression(x->first, y->first)) return false;
+    for (size_t i = 0; i < x->links.size(); ++i)
+      if (x->links[i].op != y->links[i].op || !same_expression(x->links[i].operand, y->links[i].operand)) return false;
+    return true;
+  }
+  return false;
+}
+
+/// The w of a written window e : e + w, or null.
+const ast::Expr* window_size(const IndexItem& item) {
+  if (!item.start || !item.stop || item.step || item.start->as<ast::IntLiteral>()) return nullptr;
+  auto* stop = item.stop->as<ast::Chain>();
+  if (!stop || stop->links.empty() || stop->links.back().op != ast::BinaryOp::Add) return nullptr;
+  auto* start = item.start->as<ast::Chain>();
+  const auto& links = stop->links;
+  bool start_is_sum = start && !start->links.empty() && (start->links[0].op == ast::BinaryOp::Add || start->links[0].op == ast::BinaryOp::Subtract);
+  if (!start_is_sum) return links.size() == 1 && same_expression(stop->first, item.start) ? links[0].operand.get() : nullptr;
+  if (start->links.size() + 1 != links.size() || !same_expression(start->first, stop->first)) return nullptr;
+  for (size_t i = 0; i < start->links.size(); ++i)
+    if (start->links[i].op != links[i].op || !same_expression(start->links[i].operand, links[i].operand)) return nullptr;
+  return links.back().operand.get();
+}
+
+}  // namespace
+
+/// How each axis of x is read.
+struct Elaborator::IndexPart {
+  enum class Form : uint8_t { Whole, Slice, Fixed, Window, Array, NewAxis } form = Form::Whole;
+  int64_t axis = 0;
+  Dim start, size;         // Slice, Fixed (one element), Window (size)
+  int64_t step = 1;
+  Leaf index;              // Array: integers; Window: the start
+};
+
+namespace {
+
+template <class P> bool has_form(const std::vector<P>& parts, typename P::Form form) {
+  return std::any_of(parts.begin(), parts.end(), [&](const P& p) { return p.form == form; });
+}
+
+}  // namespace
+
+Leaf Elaborator::nonzero(const Leaf& mask) { return emit(nonzero_op, {use(mask)}, {{"defines", Dim::symbol("count")}}); }
+
+Leaf Elaborator::gather_rows(const Leaf& x, const Leaf& index, int64_t axis) {
+  return emit(gather_op, {use(x), use(cast(index, DType::I64))}, {{"axes", Ints{axis}}, {"batch", int64_t{0}}}, x.weak);
+}
+
+/// Checks an index and counts negative ones from the end; i64.
+Leaf Elaborator::checked_index(const Leaf& index, const Dim& size, int64_t axis) {
+  if (!is_int(index.type.dtype))
+    error(Kind::Type, fmt::format("an index is an integer, and this is {}", describe(index)), is_float(index.type.dtype) ? "convert it: i32(i)" : "");
+  if (index.constant && size.constant()) {
+    int64_t i = index.constant->integer, n = *size.constant();
+    if (i < -n || i >= n)
+      error(Kind::Index, fmt::format("index {} is out of range for size {}", i, n), n ? fmt::format("valid are {} to {}", -n, n - 1) : "the axis is empty", fmt::format("axis {}", axis));
+    return int_leaf(i < 0 ? i + n : i, DType::I64, false);
+  }
+  emit_effect(check_index_op, {use(index)}, {{"size", size}, {"axis", axis}});
+  Leaf wide = cast(index, DType::I64);
+  if (index.constant && index.constant->integer >= 0) return wide;
+  if (index.constant) return binary(ast::BinaryOp::Add, wide, size_leaf(size));
+  if (is_unsigned_int(index.type.dtype)) return wide;
+  Leaf negative = binary(ast::BinaryOp::Less, wide, int_leaf(0));
+  return select(negative, binary(ast::BinaryOp::Add, wide, size_leaf(size)), wide);
+}
+
+std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const std::vector<IndexItem>& items) {
+  std::vector<IndexPart> parts;
+  std::vector<std::optional<Sym>> values;
+  int64_t consumed = 0;
+  for (const IndexItem& item : items) {
+    values.emplace_back();
+    if (item.form == IndexItem::Form::Slice) ++consumed;
+    if (item.form != IndexItem::Form::Element) continue;
+    values.back() = expr(item.element);
+    SpanScope at(*this, item.span);
+    if (values.back()->is_none()) continue;
+    Leaf leaf = array(*values.back(), "an index");
+    values.back() = leaf;
+    consumed += leaf.type.dtype == DType::Bool ? leaf.type.rank() : 1;
+  }
+  if (consumed > x.type.rank())
+    error(Kind::Index, fmt::format("{} axes are indexed, and the array is {}", consumed, describe(x)));
+  int64_t axis = 0;
+  auto whole = [&](int64_t until) { for (; axis < until; ++axis) parts.push_back({IndexPart::Form::Whole, axis, 0, x.type.dims[static_cast<size_t>(axis)], 1, {}}); };
+  for (size_t i = 0; i < items.size(); ++i) {
+    const IndexItem& item = items[i];
+    SpanScope at(*this, item.span);
+    if (item.form == IndexItem::Form::NewAxis || (values[i] && values[i]->is_none())) {
+      parts.push_back({IndexPart::Form::NewAxis, 0, 0, 1, 1, {}});
+      continue;
+    }
+    if (item.form == IndexItem::Form::Ellipsis) {
+      whole(axis + x.type.rank() - consumed);
+      continue;
+    }
+    const Dim& n = x.type.dims[static_cast<size_t>(axis)];
+    if (item.form == IndexItem::Form::Slice) parts.push_back(slice_part(item, n, axis++));
+    else {
+      const Leaf& leaf = *values[i]->leaf();
+      if (leaf.type.dtype == DType::Bool) {
+        if (leaf.type.rank() != 1) error(Kind::Unsupported, fmt::format("a mask of {} axes", leaf.type.rank()), "flatten both first: x.reshape((-1,))[m.reshape((-1,))]");
+        require_equal(leaf.type.dims[0], n, "the mask has {left} elements, and the axis {right}");
+        parts.push_back({IndexPart::Form::Array, axis++, 0, 1, 1, nonzero(leaf)});
+        continue;
+      }
+      Leaf index = checked_index(leaf, n, axis);
+      std::optional<Dim> known;   // a place that is known while elaborating
+      if (index.constant) known = Dim(index.constant->integer);
+      else if (leaf.constant) known = leaf.constant->integer < 0 ? n + Dim(leaf.constant->integer) : Dim(leaf.constant->integer);
+      if (leaf.type.rank() == 0 && known) parts.push_back({IndexPart::Form::Fixed, axis++, *known, 1, 1, {}});
+      else parts.push_back({IndexPart::Form::Array, axis++, 0, 1, 1, index});
+    }
+  }
+  whole(x.type.rank());
+  return parts;
+}
+
+/// A bound of a slice, clipped to 0 .. n; runtime integers may be negative.
+Dim Elaborator::slice_bound(const ast::ExprPtr& e, const Dim& n, const Dim& absent) {
+  if (!e) return absent;
+  Sym value = expr(e);
+  SpanScope at(*this, e->span);
+  const Leaf* x = value.leaf();
+  if (value.is_none()) return absent;
+  if (!x || x->type.rank() != 0 || !is_int(x->type.dtype)) error(Kind::Type, fmt::format("a slice's bound is an integer, and this is {}", describe(value)));
+  if (x->constant) return x->constant->integer < 0 ? max(n + Dim(x->constant->integer), Dim(0)) : min(Dim(x->constant->integer), n);
+  Leaf size = size_leaf(n), wide = cast(*x, DType::I64);
+  Leaf from_end = select(binary(ast::BinaryOp::Less, wide, int_leaf(0)), binary(ast::BinaryOp::Add, wide, size), wide);
+  std::array<Leaf, 2> low{from_end, int_leaf(0)};
+  Leaf positive = elementwise(maximum_op, low, Promotion::Common);
+  std::array<Leaf, 2> high{positive, size};
+  return frame_->size_of(elementwise(minimum_op, high, Promotion::Common), span_);
+}
+
+Elaborator::IndexPart Elaborator::slice_part(const IndexItem& item, const Dim& n, int64_t axis) {
+  if (const ast::Expr* width = window_size(item)) {
+    Leaf start = array(expr(item.start), "a window's start");
+    Dim size = this->size(expr(*width), "a window's size");
+    if (start.type.rank() != 0 || !is_int(start.type.dtype)) error(Kind::Type, fmt::format("a window's start is an integer, and this is {}", describe(start)));
+    emit_effect(check_window_op, {use(start)}, {{"length", n}, {"size", size}});
+    return {IndexPart::Form::Window, axis, 0, size, 1, start};
+  }
+  int64_t step = item.step ? static_int(expr(item.step), "a slice's step") : 1;
+  if (step == 0) error(Kind::Value, "a slice's step is not 0");
+  if (!item.start && !item.stop && step == 1) return {IndexPart::Form::Whole, axis, 0, n, 1, {}};
+  if (step > 0) {
+    Dim start = slice_bound(item.start, n, 0), stop = slice_bound(item.stop, n, n);
+    Dim span = max(stop - start, Dim(0));
+    return {IndexPart::Form::Slice, axis, start, step == 1 ? span : floordiv(span + Dim(step - 1), Dim(step)), step, {}};
+  }
+  // Downwards: the first is at most n - 1, the end may be one before the first element.
+  Dim start = item.start ? min(slice_bound(item.start, n, n), n - Dim(1)) : n - Dim(1);
+  Dim stop = item.stop ? slice_bound(item.stop, n, 0) : Dim(-1);
+  Dim span = max(start - stop, Dim(0));
+  return {IndexPart::Form::Slice, axis, start, floordiv(span + Dim(-step - 1), Dim(-step)), step, {}};
+}
+
+/// The part of x that slices, fixed places and windows leave, with all axes still there.
+Leaf Elaborator::read_basic(Leaf x, const std::vector<IndexPart>& parts) {
+  for (const IndexPart& p : parts)
+    if (p.form == IndexPart::Form::Window)
+      x = emit(window_op, {use(x), use(p.index)}, {{"axis", p.axis}, {"size", p.size}, {"batch", int64_t{0}}}, x.weak);
+  if (!has_form(parts, IndexPart::Form::Slice) && !has_form(parts, IndexPart::Form::Fixed)) return x;
+  Dims starts(x.type.dims.size()), sizes = x.type.dims;
+  Ints steps(x.type.dims.size(), 1);
+  for (const IndexPart& p : parts)
+    if (p.form == IndexPart::Form::Slice || p.form == IndexPart::Form::Fixed) {
+      auto k = static_cast<size_t>(p.axis);
+      starts[k] = p.start;
+      sizes[k] = p.size;
+      steps[k] = p.step;
+    }
+  return emit(slice_op, {use(x)}, {{"starts", starts}, {"sizes", sizes}, {"steps", steps}}, x.weak);
+}
+
+/// The indexed axes and their index arrays, brought to one shape; where their axes stand in the result.
+struct Elaborator::Advanced {
+  Ints axes;
+  std::vector<ValueId> indices;
+  Dims dims;
+  size_t place = 0;        // result axes before them
+};
+
+Elaborator::Advanced Elaborator::advanced(const std::vector<IndexPart>& parts) {
+  Advanced out;
+  std::vector<Leaf> leaves;
+  bool apart = false, ended = false;
+  size_t before = 0;
+  for (const IndexPart& p : parts) {
+    if (p.form == IndexPart::Form::Array) {
+      if (leaves.empty()) out.place = before;
+      apart |= ended;
+      leaves.push_back(p.index);
+      out.axes.push_back(p.axis);
+    } else {
+      ended = !leaves.empty();
+      before += p.form != IndexPart::Form::Fixed && p.form != IndexPart::Form::NewAxis;
+    }
+  }
+  if (apart) out.place = 0;   // indices with other axes between them come first, as in NumPy
+  if (leaves.empty()) return out;
+  out.dims = common_dims(leaves);
+  for (const Leaf& x : leaves) out.indices.push_back(use(broadcast_to(cast(x, DType::I64), out.dims)));
+  return out;
+}
+
+namespace {
+
+/// Axes of a gather's result (index axes, then the others) in the order of the written result.
+template <class P> Ints result_order(const std::vector<P>& parts, size_t index_rank, size_t place) {
+  Ints order;
+  auto rest = static_cast<int64_t>(index_rank);
+  size_t kept = 0;
+  auto indices = [&] { for (size_t k = 0; k < index_rank; ++k) order.push_back(static_cast<int64_t>(k)); };
+  for (const P& p : parts) {
+    if (p.form == P::Form::Array || p.form == P::Form::NewAxis) continue;
+    bool counts = p.form != P::Form::Fixed;
+    if (counts && kept == place) indices();
+    kept += counts;
+    order.push_back(rest++);
+  }
+  if (kept <= place) indices();
+  return order;
+}
+
+/// The written result's sizes: fixed axes gone, new axes there.
+template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& index_dims, size_t place) {
+  Dims out;
+  size_t kept = 0;
+  bool done = false;
+  auto indices = [&] {
+    if (!done) out.insert(out.end(), index_dims.begin(), index_dims.end());
+    done = true;
+  };
+  for (const P& p : parts) {
+    if (p.form == P::Form::Array && kept == place) indices();
+    if (p.form == P::Form::Array || p.form == P::Form::Fixed) continue;
+    if (p.form == P::Form::NewAxis) {
+      out.emplace_back(1);
+      continue;
+    }
+    if (kept == place && place == 0) indices();
+    ++kept;
+    out.push_back(p.size);
+  }
+  indices();
+  return out;
+}
+
+}  // namespace
+
+Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) {
+  if (x.type.rank() == 0 && !items.empty() && items[0].form != IndexItem::Form::NewAxis && items[0].form != IndexItem::Form::Ellipsis && !(items[0].element && items[0].element->as<ast::NoneLiteral>()))
+    error(Kind::Type, fmt::format("a scalar is not indexed: this is {}", describe(x)));
+  std::vector<IndexPart> parts = index_parts(x, items);
+  Leaf part = read_basic(x, parts);
+  Advanced index = advanced(parts);
+  if (!index.axes.empty()) {
+    std::vector<ValueId> inputs{use(part)};
+    inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
+    part = emit(gather_op, inputs, {{"axes", index.axes}, {"batch", int64_t{0}}}, x.weak);
+    part = transpose(part, result_order(parts, index.dims.size(), index.place));
+  }
+  return reshape(part, result_dims(parts, index.dims, index.place));
+}
+
+Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op) {
+  std::vector<IndexPart> parts = index_parts(x, items);
+  Leaf whole = frame_->result(use(x), x.weak);
+  Leaf part = read_basic(whole, parts);
+  Advanced index = advanced(parts);
+  DType dtype = x.type.dtype;
+  bool lossy = value.type.dtype != dtype && !(value.weak && !(is_float(value.type.dtype) && !is_float(dtype)));
+  if (lossy && (value.type.dtype > DType::F64 || dtype > DType::F64 || promote(dtype, value.type.dtype) != dtype))
+    error(Kind::Type, fmt::format("{} does not go into {}", describe(value), describe(x)), fmt::format("convert it: {}(v)", name_of(dtype)));
+  Leaf v = cast(value, dtype);
+  Dims shape = result_dims(parts, index.dims, index.place);
+  auto fitted = [&](Leaf y) {   // the value in the written shape
+    for (size_t k = 0; k < y.type.dims.size() && k < shape.size(); ++k) {
+      const Dim &have = y.type.dims[y.type.dims.size() - 1 - k], &want = shape[shape.size() - 1 - k];
+      if (!(have == want) && !have.is(1)) {
+        if (have.constant() && want.constant()) error(Kind::Shape, fmt::format("{} does not fit into a part of shape {}", describe(value), to_string(shape)));
+        emit_effect(check_dims_op, {}, {{"left", have}, {"right", want}, {"relation", std::string("broadcast")}, {"message", std::string("a value of size {left} does not fit into a part of size {right}")}});
+      }
+    }
+    if (y.type.dims.size() > shape.size()) error(Kind::Shape, fmt::format("{} does not fit into a part of shape {}", describe(value), to_string(shape)));
+    return broadcast_to(frame_->result(use(y)), shape);
+  };
+  bool accumulates = op && !index.axes.empty() && dtype != DType::Bool && dtype != DType::Str &&
+                     (*op == ast::BinaryOp::Add || *op == ast::BinaryOp::Subtract || *op == ast::BinaryOp::Multiply);
+  if (op && !accumulates) v = cast(binary(*op, read_index(x, items), v), dtype);
+  if (accumulates && *op == ast::BinaryOp::Subtract) v = emit(neg_op, {use(v)});
+  v = fitted(v);
+  if (!index.axes.empty()) {
+    // Back to the order of gather's result: fixed axes are there again, the index axes in front.
+    Ints order = result_order(parts, index.dims.size(), index.place);
+    Dims gathered = index.dims;
+    for (const IndexPart& p : parts)
+      if (p.form != IndexPart::Form::Array && p.form != IndexPart::Form::NewAxis) gathered.push_back(p.size);
+    Dims ordered;
+    Ints inverse(order.size());
+    for (size_t k = 0; k < order.size(); ++k) {
+      ordered.push_back(gathered[static_cast<size_t>(order[k])]);
+      inverse[static_cast<size_t>(order[k])] = static_cast<int64_t>(k);
+    }
+    v = transpose(reshape(v, ordered), inverse);
+    std::vector<ValueId> inputs{use(part), use(v)};
+    inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
+    std::string mode = !accumulates ? "set" : *op == ast::BinaryOp::Multiply ? "mul" : "add";
+    v = emit(scatter_op, inputs, {{"axes", index.axes}, {"batch", int64_t{0}}, {"mode", mode}});
+  } else {
+    v = reshape(v, part.type.dims);
+  }
+  return write_basic(whole, v, parts);
+}
+
+/// Puts a part that read_basic gave back into x.
+Leaf Elaborator::write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts) {
+  std::vector<const IndexPart*> windows;
+  for (const IndexPart& p : parts)
+    if (p.form == IndexPart::Form::Window) windows.push_back(&p);
+  bool sliced = has_form(parts, IndexPart::Form::Slice) || has_form(parts, IndexPart::Form::Fixed);
+  if (!sliced && windows.empty()) return frame_->result(use(v), x.weak);
+  // The arrays between: x, then one window after another, then the slice; they are filled in from the innermost out.
+  std::vector<Leaf> stages{x};
+  for (const IndexPart* w : windows) {
+    bool last = w == windows.back() && !sliced;
+    if (!last) stages.push_back(emit(window_op, {use(stages.back()), use(w->index)}, {{"axis", w->axis}, {"size", w->size}, {"batch", int64_t{0}}}));
+  }
+  if (sliced) {
+    Dims starts(x.type.dims.size());
+    Ints steps(x.type.dims.size(), 1);
+    for (const IndexPart& p : parts)
+      if (p.form == IndexPart::Form::Slice || p.form == IndexPart::Form::Fixed) starts[static_cast<size_t>(p.axis)] = p.start, steps[static_cast<size_t>(p.axis)] = p.step;
+    v = emit(slice_update_op, {use(stages.back()), use(v)}, {{"starts", starts}, {"steps", steps}});
+    stages.pop_back();
+  }
+  for (size_t k = windows.size(); k-- > 0;) {
+    v = emit(window_update_op, {use(stages.back()), use(v), use(windows[k]->index)}, {{"axis", windows[k]->axis}, {"batch", int64_t{0}}});
+    stages.pop_back();
+  }
+  return v;
+}
+
+Sym Elaborator::index(const ast::Index& e) {
+  Sym base = expr(e.base);
+  if (auto* t = base.as<Sym::Tuple>()) {
+    if (e.items.size() != 1 || e.items[0].form != IndexItem::Form::Element) error(Kind::Type, "a tuple takes one number as its index");
+    int64_t i = static_int(expr(e.items[0].element), "a tuple's index"), n = static_cast<int64_t>(t->elements.size());
+    if (i < -n || i >= n) error(Kind::Index, fmt::format("index {} is out of range for a tuple of {}", i, n));
+    return t->elements[static_cast<size_t>(i < 0 ? i + n : i)];
+  }
+  if (base.as<Sym::Range>()) base = array(base, "an index");
+  if (auto* leaf = base.leaf()) return read_index(*leaf, e.items);
+  error(Kind::Type, fmt::format("{} is not indexed", describe(base)), base.as<Sym::Record>() ? "a record's fields are r.name" : base.is_function() ? "a function is called: f(x)" : "");
+}
+
+/// Rows start .. start + size of x, which are there; size -1: the row `start` alone.
+Sym Elaborator::slice_rows(const Leaf& x, const Dim& start, const Dim& size) {
+  Dims starts(x.type.dims.size()), sizes = x.type.dims;
+  starts[0] = start;
+  sizes[0] = size.is(-1) ? Dim(1) : size;
+  Leaf part = emit(slice_op, {use(x)}, {{"starts", starts}, {"sizes", sizes}, {"steps", Ints(sizes.size(), 1)}}, x.weak);
+  if (!size.is(-1)) return part;
+  return reshape(part, Dims(sizes.begin() + 1, sizes.end()));
+}
+
+}  // namespace tercet

@@ -1,0 +1,293 @@
+// Loops: the locals that a body assigns are carried from step to step. Their types are found by repetition: a dtype may
+// widen, and a size that changes gets a name of its own, until a step gives what it takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/free_names.h"
+#include "interpreter/elaborate/joining.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+/// The carried values of a loop: trees whose leaves have the types that every step keeps.
+struct Carry {
+  std::vector<Sym> trees;
+  std::vector<Dim> varying;      // sizes that change from step to step
+  bool is_varying(const Dim& d) const { return std::find(varying.begin(), varying.end(), d) != varying.end(); }
+};
+
+/// `now` widened so that it holds `next` too; true when that changed it.
+class Widening {
+ public:
+  Widening(Elaborator& e, Carry& carry, const std::string& name) : e_(e), carry_(carry), name_(name) {}
+  bool changed() const { return changed_; }
+
+  Sym widen(const Sym& now, const Sym& next) {
+    if (now.leaf() && next.leaf()) return leaf(*now.leaf(), *next.leaf());
+    if (now.is_none() && !next.is_none() && name_ == return_value) {   // not returned so far
+      changed_ = true;
+      return map_leaves<Leaf>(next, [&](const Leaf& x) {
+        Leaf out{x.type, x.weak, nullptr, no_value, {}, {}};
+        for (Dim& d : out.type.dims)
+          if (!d.constant()) carry_.varying.push_back(d = Dim::symbol("s"));
+        return out;
+      });
+    }
+    if (now.node.index() != next.node.index()) mismatch(now, next);
+    auto all = [&](const std::vector<Sym>& x, const std::vector<Sym>& y) {
+      if (x.size() != y.size()) mismatch(now, next);
+      std::vector<Sym> out;
+      for (size_t i = 0; i < x.size(); ++i) out.push_back(widen(x[i], y[i]));
+      return out;
+    };
+    if (auto* t = now.as<Sym::Tuple>()) return Sym::Tuple{all(t->elements, next.as<Sym::Tuple>()->elements)};
+    if (auto* r = now.as<Sym::Record>()) {
+      if (r->names != next.as<Sym::Record>()->names) mismatch(now, next);
+      return Sym::Record{r->names, all(r->values, next.as<Sym::Record>()->values)};
+    }
+    if (now.is_function() && e_.identity(now) != e_.identity(next)) mismatch(now, next);
+    return now;
+  }
+
+ private:
+  [[noreturn]] void mismatch(const Sym& now, const Sym& next) {
+    e_.error(Kind::Type, fmt::format("`{}` is {} before the loop and {} after a step", name_, describe(now), describe(next)),
+             "a loop variable keeps its type");
+  }
+
+  Leaf leaf(const Leaf& now, const Leaf& next) {
+    Leaf out = now;
+    out.constant.reset();
+    out.dim.reset();
+    if (now.type.rank() != next.type.rank()) mismatch(now, next);
+    if (now.type.dtype != next.type.dtype || now.weak != next.weak) {
+      if (now.type.dtype > DType::F64 || next.type.dtype > DType::F64) mismatch(now, next);
+      bool weak = false;
+      DType dtype = promote(now.type.dtype, now.weak, next.type.dtype, next.weak, &weak);
+      changed_ |= dtype != now.type.dtype || weak != now.weak;
+      out.type.dtype = dtype;
+      out.weak = weak;
+    }
+    for (size_t k = 0; k < out.type.dims.size(); ++k) {
+      Dim& d = out.type.dims[k];
+      if (d == next.type.dims[k] || carry_.is_varying(d)) continue;
+      carry_.varying.push_back(d = Dim::symbol("s"));
+      changed_ = true;
+    }
+    return out;
+  }
+
+  Elaborator& e_;
+  Carry& carry_;
+  const std::string& name_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+void Elaborator::run_loop(Loop& loop) {
+  Frame* outer = frame_;
+  Carry carry;
+  std::vector<Sym> initial;
+  for (const std::string& n : loop.names) initial.push_back(local(n));
+  carry.trees = initial;
+  for (int round = 0;; ++round) {
+    if (round > 8) error(Kind::Type, "the types of this loop's variables do not settle", "annotate or cast the values that the loop starts with");
+    Frame body("step", outer), test("condition", outer);
+    // The carried values as parameters of a frame; index and rows are parameters of a scan's body.
+    auto enter = [&](Frame& frame) {
+      for (size_t i = 0; i < loop.names.size(); ++i)
+        set_local(loop.names[i], map_leaves<Leaf>(carry.trees[i], [&](const Leaf& x) { return frame.param(x.type, x.weak); }));
+    };
+    auto leave = [&] { for (size_t i = 0; i < loop.names.size(); ++i) set_local(loop.names[i], initial[i]); };
+    frame_ = &body;
+    std::vector<Sym> after;
+    ValueId condition = no_value;
+    try {
+      Leaf index;
+      std::vector<Leaf> rows;
+      if (loop.length) index = body.param({DType::I64, {}}, true);
+      enter(body);
+      for (const Leaf& x : loop.consumed) {
+        Type row = x.type;
+        row.dims.erase(row.dims.begin());
+        rows.push_back(body.param(row, x.weak));
+      }
+      loop.body(index, rows);
+      for (const std::string& n : loop.names) after.push_back(local(n));
+      if (!loop.length) {
+        frame_ = &test;
+        enter(test);
+        condition = use(loop.condition());
+      }
+    } catch (...) {
+      frame_ = outer;
+      throw;
+    }
+    frame_ = outer;
+    leave();
+    bool changed = false;
+    Carry wider = carry;
+    for (size_t i = 0; i < loop.names.size(); ++i) {
+      Widening widening(*this, wider, loop.names[i]);
+      wider.trees[i] = widening.widen(carry.trees[i], after[i]);
+      changed |= widening.changed();
+    }
+    carry = wider;
+    if (changed) continue;
+
+    frame_ = &body;
+    std::vector<ValueId> results;
+    std::vector<Leaf> carried, next;
+    for (size_t i = 0; i < loop.names.size(); ++i) {
+      collect_leaves(carry.trees[i], carried);
+      collect_leaves(after[i], next);
+    }
+    for (size_t i = 0; i < next.size(); ++i) results.push_back(use(cast(next[i], carried[i].type.dtype, carried[i].weak)));
+    frame_ = outer;
+    std::vector<Leaf> captures = body.captures();
+    if (!loop.length)
+      for (const Leaf& leaf : test.captures())
+        if (std::none_of(captures.begin(), captures.end(), [&](const Leaf& c) { return c.frame == leaf.frame && c.id == leaf.id; })) captures.push_back(leaf);
+    std::vector<FunctionPtr> bodies;
+    if (!loop.length) bodies.push_back(test.finish_ordered({condition}, captures));
+    bodies.push_back(body.finish_ordered(results, captures));
+
+    std::vector<ValueId> inputs;
+    size_t at = 0;
+    for (size_t i = 0; i < loop.names.size(); ++i) {
+      std::vector<Leaf> starts, types;
+      collect_leaves(carry.trees[i], types);
+      collect_leaves(initial[i], starts);
+      for (size_t k = 0; k < types.size(); ++k, ++at)
+        inputs.push_back(use(k < starts.size() ? cast(starts[k], types[k].type.dtype, types[k].weak) : placeholder_of(*this, types[k].type)));
+    }
+    for (const Leaf& x : loop.consumed) inputs.push_back(use(x));
+    for (const Leaf& c : captures) inputs.push_back(use(c));
+    Attrs attrs{{"carried", static_cast<int64_t>(carried.size())}};
+    if (loop.length) attrs.set("length", *loop.length), attrs.set("consumed", static_cast<int64_t>(loop.consumed.size()));
+    if (!carry.varying.empty()) attrs.set("defines", carry.varying);
+    std::vector<ValueId> ids = builder().emit_many(loop.length ? scan_op : while_op, inputs, attrs, span_, bodies);
+    size_t id = 0;
+    for (size_t i = 0; i < loop.names.size(); ++i)
+      set_local(loop.names[i], map_leaves<Leaf>(carry.trees[i], [&](const Leaf& x) { return frame_->result(ids[id++], x.weak); }));
+    return;
+  }
+}
+
+namespace {
+
+bool has(const std::set<std::string>& names, const char* name) { return names.count(name) != 0; }
+
+/// Names assigned directly in a loop's body, with its own break and continue.
+std::set<std::string> body_names(const ast::ExprPtr& body) {
+  std::set<std::string> names;
+  assigned_names(*body, names);
+  return names;
+}
+
+}  // namespace
+
+void Elaborator::while_loop(const ast::While& s) {
+  std::set<std::string> names = body_names(s.body);
+  assigned_names(*s.condition, names);
+  contexts_.back().scopes.emplace_back();
+  bool breaks = has(names, break_flag), returns = has(names, return_flag);
+  if (breaks) declare(break_flag, bool_leaf(false));
+  names.erase(continue_flag);
+  Loop loop;
+  loop.names = assigned_locals(names);
+  loop.condition = [&]() -> Leaf {
+    auto ask = [&]() -> Sym {
+      Sym c = expr(s.condition);
+      SpanScope at(*this, s.condition->span);
+      return truth(c, "`while`");
+    };
+    if (!breaks && !returns) return *ask().leaf();
+    return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, ask, {}).leaf();
+  };
+  loop.body = [&](const Leaf&, std::span<const Leaf>) {
+    contexts_.back().scopes.emplace_back();
+    declare(continue_flag, bool_leaf(false));
+    nothing_left_early();
+    block(*s.body, false);
+    contexts_.back().scopes.pop_back();
+  };
+  run_loop(loop);
+  contexts_.back().scopes.pop_back();
+}
+
+void Elaborator::counted_loop(const Leaf& low, const Leaf& high, const ast::For& s, const std::function<Sym(const Leaf&)>& element) {
+  std::set<std::string> names = body_names(s.body);
+  bool leaves = has(names, break_flag) || has(names, return_flag);
+  contexts_.back().scopes.emplace_back();
+  declare(break_flag, bool_leaf(false));
+  names.erase(continue_flag);
+  auto step = [&](const Leaf& index) {
+    contexts_.back().scopes.emplace_back();
+    declare(continue_flag, bool_leaf(false));
+    nothing_left_early();
+    bind(s.pattern, element(index), false);
+    block(*s.body, false);
+    contexts_.back().scopes.pop_back();
+  };
+  Loop loop;
+  bool known = low.dim && high.dim && !leaves;
+  if (known) {
+    loop.length = max(*high.dim - *low.dim, Dim(0));
+    bool weak = true;
+    DType dtype = promote(low.type.dtype, true, high.type.dtype, true, &weak);
+    loop.names = assigned_locals(names);
+    loop.body = [&](const Leaf& index, std::span<const Leaf>) {
+      Leaf i = cast(index, dtype, true);
+      step(low.dim->is(0) ? i : binary(ast::BinaryOp::Add, i, low));
+    };
+    run_loop(loop);
+  } else {
+    bool weak = false;
+    DType dtype = promote(low.type.dtype, low.weak, high.type.dtype, high.weak, &weak);
+    declare("%index", frame_->result(use(cast(low, dtype, weak)), weak));
+    names.insert("%index");
+    if (leaves) names.insert(break_flag);
+    loop.names = assigned_locals(names);
+    Leaf end = frame_->result(use(cast(high, dtype, weak)), weak);
+    loop.condition = [&]() -> Leaf {
+      auto more = [&]() -> Sym { return binary(ast::BinaryOp::Less, *local("%index").leaf(), end); };
+      return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, more, {}).leaf();
+    };
+    loop.body = [&](const Leaf&, std::span<const Leaf>) {
+      Leaf index = *local("%index").leaf();
+      step(index);
+      set_local("%index", cast(binary(ast::BinaryOp::Add, index, int_leaf(1)), dtype, weak));
+    };
+    run_loop(loop);
+  }
+  contexts_.back().scopes.pop_back();
+}
+
+void Elaborator::for_loop(const ast::For& s) {
+  Sym source = expr(s.source);
+  SpanScope at(*this, s.source->span);
+  if (auto* r = source.as<Sym::Range>()) {
+    auto bound = [&](const Sym& b) {
+      const Leaf* x = b.leaf();
+      if (!x || x->type.rank() != 0 || !is_int(x->type.dtype)) error(Kind::Type, fmt::format("a range takes integers, and this is {}", describe(b)));
+      return *x;
+    };
+    return counted_loop(bound(*r->low), bound(*r->high), s, [](const Leaf& i) -> Sym { return i; });
+  }
+  std::vector<Leaf> leaves;
+  collect_leaves(source, leaves);
+  if (leaves.empty()) error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)));
+  for (const Leaf& x : leaves)
+    if (x.type.rank() == 0) error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)), "write 0..n for the numbers below n");
+  for (const Leaf& x : leaves) require_equal(leaves[0].type.dims[0], x.type.dims[0], "the arrays of a `for` have {left} and {right} rows");
+  counted_loop(int_leaf(0), size_leaf(leaves[0].type.dims[0]), s, [&](const Leaf& i) {
+    return map_leaves<Leaf>(source, [&](const Leaf& x) { return gather_rows(x, i, 0); });
+  });
+}
+
+}  // namespace tercet

@@ -1,0 +1,57 @@
+#include "interpreter/engine/evaluate.h"
+
+#include "interpreter/ir/op_def.h"
+
+namespace tercet {
+namespace {
+
+/// The last operation that reads each value; results are never released.
+std::vector<uint32_t> last_uses(const Function& f) {
+  std::vector<uint32_t> last(f.types.size(), 0);
+  for (uint32_t i = 0; i < f.ops.size(); ++i)
+    for (ValueId v : f.ops[i].inputs) last[v] = i;
+  for (ValueId r : f.results) last[r] = UINT32_MAX;
+  return last;
+}
+
+/// The value itself at its last use, else a share of it. An operand that occurs twice in one operation stays shared.
+Array take(std::vector<Array>& values, const Op& op, size_t operand, bool last) {
+  ValueId v = op.inputs[operand];
+  if (last)
+    for (size_t k = operand + 1; k < op.inputs.size(); ++k) last &= op.inputs[k] != v;
+  return last ? std::move(values[v]) : values[v];
+}
+
+}  // namespace
+
+void bind_shape(DimEnv& env, const std::vector<Dim>& dims, const Shape& shape) {
+  for (size_t k = 0; k < dims.size(); ++k)
+    if (uint64_t id = dims[k].symbol_id()) env[id] = shape[k];
+}
+
+std::vector<Array> evaluate(const Function& f, EvalContext& context, std::vector<Array> arguments) {
+  TERCET_CHECK(arguments.size() == f.params.size());
+  check_stack({});
+  std::vector<uint32_t> last = last_uses(f);
+  std::vector<Array> values(f.types.size());
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    bind_shape(context.dims, f.type(f.params[i]).dims, arguments[i].shape);
+    values[f.params[i]] = std::move(arguments[i]);
+  }
+  arguments.clear();
+  std::vector<Array> operands;
+  for (uint32_t i = 0; i < f.ops.size(); ++i) {
+    const Op& op = f.ops[i];
+    context.poll();
+    operands.clear();
+    for (size_t k = 0; k < op.inputs.size(); ++k) operands.push_back(take(values, op, k, last[op.inputs[k]] == i));
+    std::vector<Array> results = op.def->eval(context, f, op, operands);
+    for (uint32_t k = 0; k < op.outputs; ++k)
+      if (last[op.output(k)] > i) values[op.output(k)] = std::move(results[k]);
+  }
+  std::vector<Array> out;
+  for (ValueId r : f.results) out.push_back(values[r]);
+  return out;
+}
+
+}  // namespace tercet

@@ -1,0 +1,27 @@
+// A function that is to be compiled: shared by every call of it, so that its compiled variants outlive the caller.
+#pragma once
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "interpreter/ir/function.h"
+
+namespace tercet {
+
+/// Counts compilations of one `jit f` of the program, over all argument types.
+struct JitCounter { std::atomic<int64_t> compiled{0}; };
+
+struct JitEntry {
+  FunctionPtr function;                                        // every size a symbol
+  std::shared_ptr<JitCounter> counter = std::make_shared<JitCounter>();
+  int64_t threads = 0;                                         // option of jit, 0: not given
+  std::mutex mutex;
+  /// Compiled variants by which sizes are 1; an Executable of the back end.
+  std::map<std::string, std::shared_ptr<const void>> variants;
+  /// Batched versions by which arguments are mapped.
+  std::map<std::string, std::shared_ptr<JitEntry>> batched;
+};
+
+}  // namespace tercet

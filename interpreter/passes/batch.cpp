@@ -1,0 +1,165 @@
+#include "interpreter/passes/batch.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+class Batcher final : public BatchContext {
+ public:
+  Batcher(Builder& out, const Dim& lanes, ValueId live, DimMap sizes)
+      : out_(out), lanes_(lanes), live_(live), sizes_(std::move(sizes)) {}
+
+  Builder& out() override { return out_; }
+  const Dim& lanes() const override { return lanes_; }
+  ValueId live() const override { return live_; }
+  Dim size(const Dim& d) const override { return d.substitute(sizes_); }
+  std::vector<Dim> sizes(const std::vector<Dim>& d) const override {
+    std::vector<Dim> all;
+    for (const Dim& one : d) all.push_back(size(one));
+    return all;
+  }
+
+  ValueId mapped(BatchedValue v, Span span) override {
+    if (v.mapped) return v.value;
+    const Type& type = out_.type(v.value);
+    std::vector<Dim> dims = type.dims;
+    dims.insert(dims.begin(), lanes_);
+    std::vector<int64_t> axes;
+    for (int k = 0; k < type.rank(); ++k) axes.push_back(k + 1);
+    return out_.emit(broadcast_op, {v.value}, {{"dims", dims}, {"axes", axes}}, span);
+  }
+
+  std::vector<BatchedValue> run(const Function& f, std::span<const BatchedValue> arguments) {
+    std::unordered_map<ValueId, BatchedValue> values;
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      values[f.params[i]] = arguments[i];
+      bind_sizes(f.type(f.params[i]).dims, lane_type(arguments[i]).dims, sizes_);
+    }
+    for (const Op& op : f.ops) {
+      std::vector<BatchedValue> in;
+      for (ValueId v : op.inputs) in.push_back(values.at(v));
+      std::vector<BatchedValue> results = batch_op(f, op, in);
+      for (uint32_t i = 0; i < results.size(); ++i) {
+        values[op.output(i)] = results[i];
+        note_result_sizes(f, op, i, results[i]);
+      }
+    }
+    std::vector<BatchedValue> out;
+    for (ValueId r : f.results) out.push_back(values.at(r));
+    return out;
+  }
+
+  std::vector<BatchedValue> batch_body(const Function& body, std::span<const BatchedValue> operands, ValueId live) override {
+    return Batcher(out_, lanes_, live == no_value ? live_ : live, sizes_).run(body, operands);
+  }
+
+  ClosedBody batch_closed(const Function& body, const std::vector<bool>& mapped, const std::vector<bool>& force,
+                          bool masked) override {
+    Builder inner(body.name);
+    std::vector<BatchedValue> arguments;
+    for (size_t i = 0; i < body.params.size(); ++i) {
+      Type type = body.type(body.params[i]);
+      for (Dim& d : type.dims) d = size(d);
+      if (mapped[i]) type.dims.insert(type.dims.begin(), lanes_);
+      arguments.push_back({inner.param(std::move(type)), mapped[i]});
+    }
+    ValueId live = live_ != no_value || masked ? inner.param({DType::Bool, {lanes_}}) : no_value;
+    Batcher nested(inner, lanes_, live, sizes_);
+    std::vector<BatchedValue> results = nested.run(body, arguments);
+    ClosedBody out;
+    std::vector<ValueId> ids;
+    for (size_t i = 0; i < results.size(); ++i) {
+      bool as_mapped = results[i].mapped || (i < force.size() && force[i]);
+      ids.push_back(as_mapped ? nested.mapped(results[i], {}) : results[i].value);
+      out.mapped.push_back(as_mapped);
+    }
+    out.function = inner.finish(std::move(ids));
+    return out;
+  }
+
+  std::vector<BatchedValue> emit_shared(const Function&, const Op& op, std::span<const BatchedValue> operands) override {
+    std::vector<ValueId> inputs;
+    for (const BatchedValue& v : operands) inputs.push_back(v.value);
+    Attrs attrs = rewrite_attrs(op.attrs, sizes_);
+    std::vector<FunctionPtr> bodies;
+    for (const FunctionPtr& body : op.bodies) bodies.push_back(substitute(body, sizes_));
+    std::vector<BatchedValue> out;
+    for (ValueId v : out_.emit_many(*op.def, std::move(inputs), std::move(attrs), op.span, std::move(bodies))) out.push_back({v, false});
+    return out;
+  }
+
+  /// A scan over the lanes whose body is the operation alone.
+  std::vector<BatchedValue> loop_over_lanes(const Function&, const Op& op, std::span<const BatchedValue> operands) override {
+    Builder body("lane");
+    body.param({DType::I64, {}});
+    std::vector<ValueId> inputs, slices(operands.size());
+    int64_t consumed = 0;
+    for (int pass = 0; pass < 2; ++pass)   // mapped operands are consumed, the others captured
+      for (size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].mapped == (pass == 0)) {
+          inputs.push_back(operands[i].value);
+          slices[i] = body.param(lane_type(operands[i]));
+          consumed += pass == 0;
+        }
+    DimMap map = sizes_;
+    std::vector<FunctionPtr> bodies;
+    Attrs inner_attrs = rewrite_attrs(op.attrs, map);
+    for (const FunctionPtr& b : op.bodies) bodies.push_back(substitute(b, map));
+    FunctionPtr lane = body.finish(body.emit_many(*op.def, slices, inner_attrs, op.span, bodies));
+    Attrs attrs{{"length", lanes_}, {"carried", int64_t{0}}, {"consumed", consumed}, {"lanes", true}};
+    std::vector<BatchedValue> out;
+    for (ValueId v : out_.emit_many(scan_op, std::move(inputs), std::move(attrs), op.span, {lane})) out.push_back({v, true});
+    return out;
+  }
+
+  std::vector<BatchedValue> batch_call(const Function& f, const Op& op, std::span<const BatchedValue> operands) override {
+    if (op.attrs.has("recursive")) return loop_over_lanes(f, op, operands);
+    // The callee's own operations join the batch; what is compiled is the whole of it.
+    return batch_body(*op.bodies[0], operands, no_value);
+  }
+
+ private:
+  std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
+    bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
+    if (!any_mapped && !has_effects(op)) return emit_shared(f, op, in);
+    if (auto* custom = std::get_if<BatchCustom>(&op.def->batch)) return custom->rule(*this, f, op, in);
+    if (std::holds_alternative<BatchByLoop>(op.def->batch)) return loop_over_lanes(f, op, in);
+    return elementwise(op, in);
+  }
+
+  std::vector<BatchedValue> elementwise(const Op& op, std::span<const BatchedValue> in) {
+    std::vector<ValueId> inputs;
+    for (const BatchedValue& v : in) inputs.push_back(mapped(v, op.span));
+    return {{out_.emit(*op.def, std::move(inputs), rewrite_attrs(op.attrs, sizes_), op.span), true}};
+  }
+
+  /// A symbol that the original got from this result means, from here on, what the batched result has in its place.
+  void note_result_sizes(const Function& f, const Op& op, uint32_t i, BatchedValue result) {
+    if (op.attrs.has("defines")) bind_sizes(f.type(op.output(i)).dims, lane_type(result).dims, sizes_);
+  }
+
+  Builder& out_;
+  Dim lanes_;
+  ValueId live_;
+  DimMap sizes_;
+};
+
+}  // namespace
+
+std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes) {
+  return Batcher(out, lanes, no_value, {}).run(f, arguments);
+}
+
+BatchedFunction batch_function(const Function& f, const std::vector<bool>& mapped, const Dim& lanes, bool force_mapped) {
+  Builder scratch("unused");
+  Batcher batcher(scratch, lanes, no_value, {});
+  auto closed = batcher.batch_closed(f, mapped, std::vector<bool>(f.results.size(), force_mapped), false);
+  return {closed.function, closed.mapped};
+}
+
+}  // namespace tercet
