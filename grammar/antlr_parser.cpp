@@ -236,7 +236,8 @@ class StatementRecovery final : public antlr4::ANTLRErrorStrategy {
            atn.nextTokens(atn.states[parser_->getState()]).contains(tokens_->LA(1));
   }
   void note(uint32_t statement) {
-    SyntaxFault fault{rule(), static_cast<uint32_t>(tokens_->at()), statement, parser_->end_of_statement(statement), {}};
+    SyntaxFault fault{
+        rule(), static_cast<uint32_t>(tokens_->at()), statement, parser_->end_of_statement(statement), {}};
     for (ssize_t type : parser_->getExpectedTokens().toList())
       fault.expected.push_back(type_of(static_cast<size_t>(type)));
     parser_->result.faults.push_back(std::move(fault));

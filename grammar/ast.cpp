@@ -5,8 +5,8 @@
 namespace tercet::ast {
 
 const char* spelling(BinaryOp op) {
-  static constexpr std::array names{"or", "and", "==", "!=", "<", "<=", ">", ">=", "|", "^", "&", "<<", ">>",
-                                    "+",  "-",   "*",  "/",  "//", "%", "@", "**"};
+  static constexpr std::array names{"or", "and", "==", "!=", "<", "<=", ">",  ">=", "|", "^", "&",
+                                    "<<", ">>",  "+",  "-",  "*", "/",  "//", "%",  "@", "**"};
   return names[static_cast<size_t>(op)];
 }
 

@@ -19,8 +19,10 @@ class Printer {
   }
 
   void expr(const ast::ExprPtr& e) {
-    if (e) expr(*e);
-    else out += "nil";
+    if (e)
+      expr(*e);
+    else
+      out += "nil";
   }
   void expr(const ast::Expr& e) {
     std::visit([&](const auto& node) { show(node); }, e.node);
@@ -37,14 +39,18 @@ class Printer {
     out += '"';
     for (char c : text) {
       if (c == '"' || c == '\\') out += '\\';
-      if (c == '\n') out += "\\n";
-      else if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{{{:x}}}", static_cast<unsigned char>(c));
-      else out += c;
+      if (c == '\n')
+        out += "\\n";
+      else if (static_cast<unsigned char>(c) < 0x20)
+        out += fmt::format("\\u{{{:x}}}", static_cast<unsigned char>(c));
+      else
+        out += c;
     }
     out += '"';
   }
 
-  template <class List> void exprs(const List& list) {
+  template <class List>
+  void exprs(const List& list) {
     for (const ast::ExprPtr& e : list) {
       out += ' ';
       expr(e);
@@ -128,9 +134,12 @@ class Printer {
     out += "(format";
     for (const ast::FString::Part& p : f.parts) {
       out += ' ';
-      if (!p.hole) quoted(p.text);
-      else if (p.format.empty()) expr(p.hole);
-      else out += "(as ", quoted(p.format), out += ' ', expr(p.hole), out += ')';
+      if (!p.hole)
+        quoted(p.text);
+      else if (p.format.empty())
+        expr(p.hole);
+      else
+        out += "(as ", quoted(p.format), out += ' ', expr(p.hole), out += ')';
     }
     out += ')';
   }

@@ -46,7 +46,8 @@ Made Builder::record(Node node) {
     height = std::max(height, value.height);
     if (first.type() == DOTDOT) {
       if (out.base || !out.fields.empty())
-        fail(Kind::Syntax, child.span(), "a record update starts with the record: `(..r, a=1)`", "there is one `..`, and it stands first");
+        fail(Kind::Syntax, child.span(), "a record update starts with the record: `(..r, a=1)`",
+             "there is one `..`, and it stands first");
       out.base = value.expr;
       continue;
     }
@@ -146,8 +147,7 @@ std::vector<ast::Transform> Builder::transform_words(Cursor& c, TokenType word, 
       inside.next();
       Context specs = context_;
       specs.in_specs = true;
-      if (inside.at(Rule::Arguments))
-        t.specs = within(specs, [&] { return arguments(inside.next(), true, height); });
+      if (inside.at(Rule::Arguments)) t.specs = within(specs, [&] { return arguments(inside.next(), true, height); });
     }
     out.push_back(std::move(t));
   }
@@ -194,7 +194,8 @@ Made Builder::formatted(Node node) {
   uint32_t height = 0;
   for (Cursor c(node); !c.done();) {
     Node child = c.next();
-    if (child.type() == FSTRING_TEXT) out.parts.push_back({unescape(child.text(), child.span(), true), nullptr, "", child.span()});
+    if (child.type() == FSTRING_TEXT)
+      out.parts.push_back({unescape(child.text(), child.span(), true), nullptr, "", child.span()});
     if (child.type() != HOLE_OPEN) continue;
     Made value = expression(c.next());
     height = std::max(height, value.height);

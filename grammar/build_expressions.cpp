@@ -21,6 +21,7 @@ Made Builder::make(Span span, decltype(ast::Expr::node) node, uint32_t height_of
 }
 
 Made Builder::expression(Node node) {
+  check_stack(list_.span(node.token()));
   std::vector<Node> heads;
   Cursor c(node);
   while (c.at(Rule::LambdaHead)) {
@@ -29,7 +30,8 @@ Made Builder::expression(Node node) {
   }
   if (heads.empty()) return operation(c.next());
   Made value = within({false, true, false}, [&] { return operation(c.next()); });
-  for (size_t i = heads.size(); i-- > 0;) value = lambda(heads[i], std::move(value), heads[i].span().joined(node.span()));
+  for (size_t i = heads.size(); i-- > 0;)
+    value = lambda(heads[i], std::move(value), heads[i].span().joined(node.span()));
   return value;
 }
 
@@ -59,13 +61,20 @@ Made Builder::operand(Cursor& c, bool negative) {
 
 Made Builder::primary(Node node, Cursor& after, bool negative) {
   switch (node.rule()) {
-    case Rule::Formatted: return formatted(node);
-    case Rule::Parenthesis: return parenthesis(node);
-    case Rule::Array: return array(node);
-    case Rule::Block: return block(node);
-    case Rule::IfElse: return if_else(node, false);
-    case Rule::Transform: return transform(node, after);
-    default: return literal(node, negative);
+    case Rule::Formatted:
+      return formatted(node);
+    case Rule::Parenthesis:
+      return parenthesis(node);
+    case Rule::Array:
+      return array(node);
+    case Rule::Block:
+      return block(node);
+    case Rule::IfElse:
+      return if_else(node, false);
+    case Rule::Transform:
+      return transform(node, after);
+    default:
+      return literal(node, negative);
   }
 }
 
@@ -73,22 +82,28 @@ Made Builder::literal(Node node, bool negative) {
   Span span = node.span();
   std::string_view text = node.text();
   switch (node.type()) {
-    case NAME: return make(span, ast::Name{canonical_name(text)}, 0);
+    case NAME:
+      return make(span, ast::Name{canonical_name(text)}, 0);
     case TRUE:
-    case FALSE: return make(span, ast::BoolLiteral{node.type() == TRUE}, 0);
-    case NONE: return make(span, ast::NoneLiteral{}, 0);
+    case FALSE:
+      return make(span, ast::BoolLiteral{node.type() == TRUE}, 0);
+    case NONE:
+      return make(span, ast::NoneLiteral{}, 0);
     case STRING: {
       if (node.token().invented) return make(span, ast::StringLiteral{}, 0);
       Span inside = list_.source->span(span.begin + 1, span.end - 1);
       return make(span, ast::StringLiteral{unescape(text.substr(1, text.size() - 2), inside)}, 0);
     }
-    case RAW_STRING: return make(span, ast::StringLiteral{std::string(text.substr(2, text.size() - 3))}, 0);
+    case RAW_STRING:
+      return make(span, ast::StringLiteral{std::string(text.substr(2, text.size() - 3))}, 0);
     case PLACEHOLDER:
       if (!context_.in_specs)
         fail(Kind::Syntax, span, "`_` is no value",
-             "it stands for a value that is not needed, as in `let (_, b) = p`, and for a shared argument of `vmap[0, _] f`");
+             "it stands for a value that is not needed, as in `let (_, b) = p`, and for a shared argument of `vmap[0, "
+             "_] f`");
       return make(span, ast::Placeholder{}, 0);
-    default: break;
+    default:
+      break;
   }
   Number n = read_number(text, span, negative);
   if (n.is_float) return make(span, ast::FloatLiteral{negative ? -n.value : n.value, n.suffix}, 0);
@@ -97,9 +112,12 @@ Made Builder::literal(Node node, bool negative) {
 
 Made Builder::postfix(Made base, Cursor& c) {
   while (!c.done()) {
-    if (c.at(Rule::Call)) base = call(std::move(base), c.next());
-    else if (c.at(Rule::Index)) base = index(std::move(base), c.next());
-    else base = member(std::move(base), c);
+    if (c.at(Rule::Call))
+      base = call(std::move(base), c.next());
+    else if (c.at(Rule::Index))
+      base = index(std::move(base), c.next());
+    else
+      base = member(std::move(base), c);
   }
   return base;
 }
@@ -107,7 +125,8 @@ Made Builder::postfix(Made base, Cursor& c) {
 Made Builder::member(Made base, Cursor& c) {
   c.next();
   Node name = c.next();
-  return make(base.span.joined(name.span()), ast::Member{base.expr, canonical_name(name.text()), name.span()}, base.height);
+  return make(base.span.joined(name.span()), ast::Member{base.expr, canonical_name(name.text()), name.span()},
+              base.height);
 }
 
 Made Builder::call(Made callee, Node node) {

@@ -35,10 +35,14 @@ class OperationReader {
 
   Made links(Made left, Level at) {
     switch (at) {
-      case Level::Pipe: return pipe(std::move(left));
-      case Level::Range: return range(std::move(left));
-      case Level::Comparison: return comparison(std::move(left));
-      default: return chain(std::move(left), at);
+      case Level::Pipe:
+        return pipe(std::move(left));
+      case Level::Range:
+        return range(std::move(left));
+      case Level::Comparison:
+        return comparison(std::move(left));
+      default:
+        return chain(std::move(left), at);
     }
   }
 
@@ -74,8 +78,8 @@ class OperationReader {
   void check_stage(const Made& stage) {
     const ast::Expr& e = *stage.expr;
     bool parenthesised = stage.span != e.span;
-    if (e.as<ast::Name>() || e.as<ast::Call>() || e.as<ast::Member>() || e.as<ast::Index>() ||
-        e.as<ast::Transform>() || parenthesised)
+    if (e.as<ast::Name>() || e.as<ast::Call>() || e.as<ast::Member>() || e.as<ast::Index>() || e.as<ast::Transform>() ||
+        parenthesised)
       return;
     fail(Kind::Syntax, stage.span, "right of `|>` stands a function or a call of one",
          e.as<ast::Chain>() ? "put the whole pipe into parentheses to go on computing: `(x |> f) + 1`"
@@ -86,8 +90,10 @@ class OperationReader {
     c_.next();
     Made high = read(tighter(Level::Range));
     if (!c_.done() && level() == Level::Range)
-      fail(Kind::Syntax, c_.peek().span(), "a range has two ends: `a..b`", "steps are written `x[a:b:step]` or `arange(a, b, step)`");
-    return builder_.make(low.span.joined(high.span), ast::Range{low.expr, high.expr}, std::max(low.height, high.height));
+      fail(Kind::Syntax, c_.peek().span(), "a range has two ends: `a..b`",
+           "steps are written `x[a:b:step]` or `arange(a, b, step)`");
+    return builder_.make(low.span.joined(high.span), ast::Range{low.expr, high.expr},
+                         std::max(low.height, high.height));
   }
 
   Made comparison(Made left) {
@@ -128,7 +134,8 @@ class OperationReader {
     std::vector<Span> nots;
     while (inside.at(NOT)) nots.push_back(inside.next().span());
     if (loosest > Level::Not)
-      fail(Kind::Syntax, nots[0], "`not` binds less than the operator before it", "put it into parentheses: `a == (not b)`");
+      fail(Kind::Syntax, nots[0], "`not` binds less than the operator before it",
+           "put it into parentheses: `a == (not b)`");
     Made value = power();
     while (!c_.done() && level() > Level::Not) value = links(std::move(value), level());
     for (size_t i = nots.size(); i-- > 0;) value = unary({ast::UnaryOp::Not, nots[i]}, std::move(value));

@@ -44,11 +44,16 @@ decltype(ast::Stmt::node) Builder::statement_node(Node node, uint32_t& height) {
   Cursor c(node);
   switch (c.peek().type()) {
     case LET:
-    case VAR: return let(c, c.peek().type() == VAR, height);
-    case FOR: return for_loop(c, height);
-    case WHILE: return while_loop(c, height);
-    case RETURN: return return_statement(node, height);
-    case IMPORT: return import(c);
+    case VAR:
+      return let(c, c.peek().type() == VAR, height);
+    case FOR:
+      return for_loop(c, height);
+    case WHILE:
+      return while_loop(c, height);
+    case RETURN:
+      return return_statement(node, height);
+    case IMPORT:
+      return import(c);
     case BREAK:
     case CONTINUE:
       if (!context_.in_loop)
@@ -56,7 +61,8 @@ decltype(ast::Stmt::node) Builder::statement_node(Node node, uint32_t& height) {
              "it stands in the body of a `for` or `while`");
       if (c.at(BREAK)) return ast::Break{};
       return ast::Continue{};
-    default: break;
+    default:
+      break;
   }
   if (c.at(DECORATOR) || c.at(Rule::Function)) return function_statement(node, height);
   return expression_statement(node, height);
@@ -107,8 +113,9 @@ ast::Import Builder::import(Cursor c) {
   ast::Import out;
   out.is_file = what.type() == STRING;
   std::string_view text = what.text();
-  out.path = out.is_file ? unescape(text.substr(1, text.size() - 2), list_.source->span(what.span().begin + 1, what.span().end))
-                         : canonical_name(text);
+  out.path = out.is_file
+                 ? unescape(text.substr(1, text.size() - 2), list_.source->span(what.span().begin + 1, what.span().end))
+                 : canonical_name(text);
   if (c.accept(AS)) out.alias = canonical_name(c.next().text());
   return out;
 }
@@ -119,9 +126,12 @@ namespace {
 bool is_target(const ast::Expr& e) {
   const ast::Expr* at = &e;
   for (;;) {
-    if (auto* index = at->as<ast::Index>()) at = index->base.get();
-    else if (auto* member = at->as<ast::Member>()) at = member->base.get();
-    else return at->as<ast::Name>() != nullptr;
+    if (auto* index = at->as<ast::Index>())
+      at = index->base.get();
+    else if (auto* member = at->as<ast::Member>())
+      at = member->base.get();
+    else
+      return at->as<ast::Name>() != nullptr;
   }
 }
 
@@ -223,7 +233,8 @@ void check_distinct_names(const ast::Pattern& p, std::set<std::string>& seen) {
   for (const ast::Pattern& element : p.elements) check_distinct_names(element, seen);
   if (p.is_tuple || p.name == "_") return;
   if (!seen.insert(p.name).second)
-    fail(Kind::Syntax, p.span, fmt::format("the name `{}` stands twice", p.name), "use `_` for a value that is not needed");
+    fail(Kind::Syntax, p.span, fmt::format("the name `{}` stands twice", p.name),
+         "use `_` for a value that is not needed");
 }
 
 ast::Pattern read_pattern(Node node) {

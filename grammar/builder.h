@@ -97,7 +97,8 @@ class Builder {
   };
 
   Made make(Span span, decltype(ast::Expr::node) node, uint32_t height_of_children);
-  template <class F> auto within(Context context, F f) {
+  template <class F>
+  auto within(Context context, F f) {
     Context saved = std::exchange(context_, context);
     try {
       auto result = f();

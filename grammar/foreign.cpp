@@ -20,9 +20,9 @@ constexpr std::array symbols{
 };
 
 constexpr std::array values{
-    Row{"True", TokenType::TRUE, "write `true`"},       Row{"False", TokenType::FALSE, "write `false`"},
-    Row{"None", TokenType::NONE, "write `none`"},       Row{"null", TokenType::NONE, "write `none`"},
-    Row{"nil", TokenType::NONE, "write `none`"},        Row{"undefined", TokenType::NONE, "write `none`"},
+    Row{"True", TokenType::TRUE, "write `true`"}, Row{"False", TokenType::FALSE, "write `false`"},
+    Row{"None", TokenType::NONE, "write `none`"}, Row{"null", TokenType::NONE, "write `none`"},
+    Row{"nil", TokenType::NONE, "write `none`"},  Row{"undefined", TokenType::NONE, "write `none`"},
 };
 
 constexpr std::array characters{
@@ -121,6 +121,31 @@ std::optional<ForeignSpelling> foreign_token(TokenType type, std::string_view te
                            known ? std::string(known->help) : ""};
   }
   return std::nullopt;
+}
+
+bool starts_foreign_comment(const std::vector<Token>& raw, size_t i) {
+  if (raw[i].type == TokenType::FLOOR_DIVIDE) return true;
+  if (raw[i].type != TokenType::SLASH || i + 1 == raw.size()) return false;
+  return raw[i + 1].type == TokenType::STAR || raw[i + 1].type == TokenType::POWER;
+}
+
+ForeignComment foreign_comment(const TokenList& list, const std::vector<Token>& raw, size_t first) {
+  bool block = raw[first].type == TokenType::SLASH;
+  ForeignComment out;
+  size_t i = first;
+  for (; i + 1 < raw.size(); ++i) {
+    const Token& next = raw[i + 1];
+    if (next.type == TokenType::NEWLINE && out.first_line_end == 0) out.first_line_end = raw[i].end;
+    if (next.type == TokenType::NEWLINE && !block) break;
+    if (block && i > first + 1 && next.type == TokenType::SLASH && list.text(raw[i]).ends_with('*')) {
+      ++i;
+      break;
+    }
+  }
+  out.last = i;
+  if (out.first_line_end == 0) out.first_line_end = raw[i].end;
+  out.help = block ? "put `#` before each of its lines" : "write `#` instead of `//`";
+  return out;
 }
 
 std::string foreign_statement(std::string_view word) {

@@ -11,13 +11,13 @@ namespace tercet {
 
 struct FormattedPiece {
   bool is_hole = false;
-  size_t begin = 0, end = 0;   // offsets in the text: of the text, or of the hole between its braces
-  size_t format = 0;           // of a hole: offset of the `:` that starts the format, or `end`
+  size_t begin = 0, end = 0;  // offsets in the text: of the text, or of the hole between its braces
+  size_t format = 0;          // of a hole: offset of the `:` that starts the format, or `end`
 };
 
 struct FormattedString {
   std::vector<FormattedPiece> pieces;
-  std::string error, help;     // set when the text is not well formed; pieces are those before the fault
+  std::string error, help;  // set when the text is not well formed; pieces are those before the fault
   size_t error_begin = 0, error_end = 0;
 };
 

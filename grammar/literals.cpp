@@ -62,9 +62,10 @@ uint64_t read_magnitude(std::string_view text, const std::string& digits, int ba
   if (error == std::errc::result_out_of_range)
     fail(Kind::Syntax, span, "this integer does not fit into 64 bits", "write it as a float, as in 1e20");
   if (digits.empty() || end != digits.data() + digits.size())
-    bad_number(text, span, base == 2    ? "a binary number has the digits 0 and 1"
-                           : base == 16 ? "a hexadecimal number has the digits 0-9 and a-f, and no suffix"
-                                        : "a number ends in its digits or a suffix such as i64");
+    bad_number(text, span,
+               base == 2    ? "a binary number has the digits 0 and 1"
+               : base == 16 ? "a hexadecimal number has the digits 0-9 and a-f, and no suffix"
+                            : "a number ends in its digits or a suffix such as i64");
   return value;
 }
 
@@ -127,13 +128,20 @@ size_t decimal_end(std::string_view text) {
 
 std::optional<char> simple_escape(char c) {
   switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case '0': return '\0';
-    case '"': return '"';
-    case '\\': return '\\';
-    default: return std::nullopt;
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case '0':
+      return '\0';
+    case '"':
+      return '"';
+    case '\\':
+      return '\\';
+    default:
+      return std::nullopt;
   }
 }
 
@@ -197,8 +205,10 @@ std::string unescape(std::string_view text, Span at, bool braces) {
       out += *c;
       i += 2;
     } else {
-      size_t length = 1 + std::min(text.size() - i - 1, static_cast<size_t>(utf8proc_utf8class[static_cast<unsigned char>(next)]));
-      fail(Kind::Syntax, part(at, i, i + length), fmt::format("unknown escape `{}` in a string", text.substr(i, length)),
+      size_t length =
+          1 + std::min(text.size() - i - 1, static_cast<size_t>(utf8proc_utf8class[static_cast<unsigned char>(next)]));
+      fail(Kind::Syntax, part(at, i, i + length),
+           fmt::format("unknown escape `{}` in a string", text.substr(i, length)),
            "write `\\\\` for a backslash, or a raw string r\"…\"");
     }
   }

@@ -10,7 +10,20 @@ namespace tercet {
 
 /// Precedence levels, loosest first. `not` and the signs are prefix operators.
 enum class Level : uint8_t {
-  Pipe, Range, Or, And, Not, Comparison, BitOr, BitXor, BitAnd, Shift, Sum, Product, Sign, Power
+  Pipe,
+  Range,
+  Or,
+  And,
+  Not,
+  Comparison,
+  BitOr,
+  BitXor,
+  BitAnd,
+  Shift,
+  Sum,
+  Product,
+  Sign,
+  Power
 };
 
 inline Level tighter(Level level) { return static_cast<Level>(static_cast<uint8_t>(level) + 1); }

@@ -20,10 +20,10 @@ Diagnostic diagnostic(Kind kind, Span span, std::string message, std::string hel
 
 bool touches(Span a, Span b) { return a.begin < b.end && b.begin < a.end; }
 
-/// The filter's diagnostics explain faults in the same statement, which are not told again.
+/// A diagnostic of the filter explains a later fault in the same statement, which is not told again.
 bool is_explained(const SyntaxFault& fault, const TokenList& list, const std::vector<Diagnostic>& known) {
   if (list.tokens[fault.token].invented) return true;
-  uint32_t begin = list.tokens[fault.statement].begin, end = list.tokens[fault.resume].end;
+  uint32_t begin = list.tokens[fault.statement].begin, end = list.tokens[fault.token].end;
   return std::any_of(known.begin(), known.end(),
                      [&](const Diagnostic& d) { return d.span.begin >= begin && d.span.begin <= end; });
 }
@@ -66,7 +66,9 @@ void parse_valid_text(const SourceFile& source, ParseResult& out) {
   SyntaxResult parsed = parse_tokens(filtered.list);
   std::vector<Span> told;  // what needs no further word
   for (const Diagnostic& d : filtered.diagnostics) told.push_back(d.span);
-  auto is_told = [&](Span span) { return std::any_of(told.begin(), told.end(), [&](Span t) { return touches(t, span); }); };
+  auto is_told = [&](Span span) {
+    return std::any_of(told.begin(), told.end(), [&](Span t) { return touches(t, span); });
+  };
   for (const SyntaxFault& fault : parsed.faults) {
     if (is_told(filtered.list.span(filtered.list.tokens[fault.statement]))) continue;
     if (fault.resume > 0) told.push_back(indented_body(fault, filtered.list));
@@ -109,9 +111,9 @@ ParseResult parse(const SourceFile& source) {
 }
 
 const std::vector<std::string>& reserved_words() {
-  static const std::vector<std::string> words{
-      "let", "var",  "fn",  "if",   "else",  "for",  "in",     "while", "break", "continue", "return", "and",
-      "or",  "not", "true", "false", "none", "import", "as",    "jit",   "vmap",     "pmap",   "grad"};
+  static const std::vector<std::string> words{"let",   "var",      "fn",     "if",  "else", "for",  "in",   "while",
+                                              "break", "continue", "return", "and", "or",   "not",  "true", "false",
+                                              "none",  "import",   "as",     "jit", "vmap", "pmap", "grad"};
   return words;
 }
 

@@ -83,15 +83,15 @@ Explanation missing_operand(const FaultView& f) {
   if (comma && (is_open_bracket(f.before()) || f.before() == COMMA)) return {"a value is missing before `,`", ""};
   if (!f.in(Rule::Operand) && !f.expects_value()) return {};
   if (f.found() == HOLE_CLOSE || f.found() == HOLE_FORMAT)
-    return {"this hole of the formatted string is empty", "put an expression between `{` and `}`, or write `{{` and `}}`"};
+    return {"this hole of the formatted string is empty",
+            "put an expression between `{` and `}`, or write `{{` and `}}`"};
   if (f.found() == LAMBDA_NAME || f.found() == LAMBDA_OPEN)
     return {"a lambda after an operator stands in parentheses", "write `xs |> (x => …)`"};
   if (f.found() == ELLIPSIS) return {"`...` stands only in an index", "as in `x[..., 0]`"};
   if (is_binary_operator(f.before()) || f.before() == NOT || f.before() == TILDE)
     return {fmt::format("`{}` needs a value after it, found {}", f.before_text(), describe_found(f)), ""};
   if (comma) return {"a value is missing before `,`", ""};
-  if (f.found() == PIPE)
-    return {"there is no value before `|>`", "a pipe starts with a value: `x |> f`"};
+  if (f.found() == PIPE) return {"there is no value before `|>`", "a pipe starts with a value: `x |> f`"};
   return {};
 }
 
@@ -125,7 +125,8 @@ Explanation named_item(const FaultView& f) {
 }
 
 Explanation missing_comma(const FaultView& f) {
-  bool value = ends_operand(f.found()) || f.found() == LPAREN || f.found() == FSTRING_BEGIN || f.found() == ARGUMENT_NAME;
+  bool value =
+      ends_operand(f.found()) || f.found() == LPAREN || f.found() == FSTRING_BEGIN || f.found() == ARGUMENT_NAME;
   TokenType close = f.expects(RPAREN) ? RPAREN : RBRACKET;
   if (!value || is_close_bracket(f.found()) || !f.expects(close) || f.expects_value()) return {};
   return {fmt::format("expected `,` or {} before {}", describe(close), describe_found(f)), "separate items by `,`"};
@@ -136,14 +137,13 @@ Explanation statement_end(const FaultView& f) {
   if (f.before() == NAME && f.fault.token == f.fault.statement + 1 && ends_operand(f.found()))
     return {fmt::format("expected an operator or a new line before {}", describe_found(f)),
             fmt::format("a call is written `{}(…)`", f.before_text())};
-  if (f.before() == RBRACE)
-    return {fmt::format("expected a new line or `;` before {}", describe_found(f)), ""};
+  if (f.before() == RBRACE) return {fmt::format("expected a new line or `;` before {}", describe_found(f)), ""};
   return {fmt::format("expected an operator or the end of the statement, found {}", describe_found(f)), ""};
 }
 
 constexpr std::array explanations{
-    explain_habit,     separator_in_brackets, nameless_function, stray_else,    reserved_word, statement_as_value,
-    missing_operand,   function_body,         missing_body,      named_item,    missing_comma, statement_end,
+    explain_habit,   separator_in_brackets, nameless_function, stray_else, reserved_word, statement_as_value,
+    missing_operand, function_body,         missing_body,      named_item, missing_comma, statement_end,
 };
 
 }  // namespace

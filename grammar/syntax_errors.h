@@ -20,6 +20,8 @@ struct FaultView {
   /// The type of the token before the fault; END at the start.
   TokenType before() const { return fault.token > 0 ? type(fault.token - 1) : TokenType::END; }
   std::string_view before_text() const { return fault.token > 0 ? text(fault.token - 1) : ""; }
+  /// The type of the token after the fault.
+  TokenType next() const { return found() == TokenType::END ? TokenType::END : type(fault.token + 1); }
   /// The first token of the statement.
   TokenType first() const { return type(fault.statement); }
   std::string_view first_text() const { return text(fault.statement); }

@@ -1,4 +1,5 @@
-// Faults that come from writing another language: recognised by the tokens around them, answered with the spelling here.
+// Faults that come from writing another language: recognised by the tokens around them, answered with the spelling
+// here.
 #include <fmt/format.h>
 
 #include <array>
@@ -28,7 +29,8 @@ Explanation comment(const FaultView& f) {
   if (!f.in(Rule::Statements) && !f.expects_value()) return {};
   bool slashes = f.before() == FLOOR_DIVIDE || (f.in(Rule::Statements) && f.has_before(FLOOR_DIVIDE));
   if (!slashes) return {};
-  return {f.before() == FLOOR_DIVIDE ? "`//` divides, and needs a number after it" : "`//` divides, so these words are no comment",
+  return {f.before() == FLOOR_DIVIDE ? "`//` divides, and needs a number after it"
+                                     : "`//` divides, so these words are no comment",
           "a comment starts with `#`", f.before() == FLOOR_DIVIDE};
 }
 
@@ -41,8 +43,7 @@ Explanation membership(const FaultView& f) {
   bool negated = f.found() == NOT && ends_operand(f.before());
   if (f.found() != IN && !negated) return {};
   if (f.found() == IN && f.first() == FOR && f.in(Rule::Pattern)) return {};
-  return {"`in` stands only in `for x in xs`",
-          "write `any(xs == x)`, or `contains(text, part)` for strings"};
+  return {"`in` stands only in `for x in xs`", "write `any(xs == x)`, or `contains(text, part)` for strings"};
 }
 
 Explanation identity(const FaultView& f) {
@@ -60,21 +61,21 @@ Explanation colon(const FaultView& f) {
   if (f.found() != COLON) return {};
   bool body = f.first() == IF || f.first() == FOR || f.first() == WHILE || f.first() == FN || f.first() == DECORATOR;
   if (body && (f.in(Rule::Block) || f.in(Rule::Function) || f.in(Rule::IfElse) || f.in(Rule::Statement)))
-    return {"a body stands in braces and takes no `:`",
-            f.first() == FN || f.first() == DECORATOR ? "write `fn f(x) = …` or `fn f(x) { … }`"
-            : f.first() == IF                         ? "write `if c { a } else { b }`"
-            : f.first() == FOR                        ? "write `for x in xs { … }`"
-                                                      : "write `while c { … }`"};
+    return {"a body stands in braces and takes no `:`", f.first() == FN || f.first() == DECORATOR
+                                                            ? "write `fn f(x) = …` or `fn f(x) { … }`"
+                                                        : f.first() == IF  ? "write `if c { a } else { b }`"
+                                                        : f.first() == FOR ? "write `for x in xs { … }`"
+                                                                           : "write `while c { … }`"};
   if (f.in(Rule::Block)) return {"a body stands in braces and takes no `:`", "write `if c { a } else { b }`"};
   if (f.first() == LET || f.first() == VAR) {
-    if (f.in(Rule::Statement)) return {"`let` takes no type: types are found", "convert the value, as in `let x = f32(e)`"};
+    if (f.in(Rule::Statement))
+      return {"`let` takes no type: types are found", "convert the value, as in `let x = f32(e)`"};
   }
   if (f.in(Rule::Statements) && f.fault.statement > 0 && f.type(f.fault.statement - 1) == LBRACE)
     return {"braces hold statements", "a record is written `(a=1, b=2)`"};
   if (f.in(Rule::Array) || f.in(Rule::Parenthesis))
     return {"`:` makes a slice only in an index", "a range is written `a..b`, a record `(a=1, b=2)`"};
-  if (f.in(Rule::Arguments) || f.in(Rule::Call))
-    return {"an argument is named by `=`", "write `f(x, k=1)`"};
+  if (f.in(Rule::Arguments) || f.in(Rule::Call)) return {"an argument is named by `=`", "write `f(x, k=1)`"};
   return {};
 }
 
@@ -87,12 +88,34 @@ Explanation arrow(const FaultView& f) {
   return {"left of `=>` stands a name, or names in parentheses", "write `x => …` or `(x, y) => …`"};
 }
 
+/// `===`, `<>`, `:=`
+Explanation operator_spelling(const FaultView& f) {
+  if (f.before() == EQUAL && f.found() == ASSIGN) return {"there is no operator `===`", "write `==`"};
+  if (f.before() == NOT_EQUAL && f.found() == ASSIGN) return {"there is no operator `!==`", "write `!=`"};
+  if (f.before() == LESS && f.found() == GREATER) return {"there is no operator `<>`", "write `!=`"};
+  if (f.found() == COLON && f.next() == ASSIGN)
+    return {"there is no operator `:=`", "write `let x = …`, and `x = …` to assign again"};
+  return {};
+}
+
+/// `@jit` on its own line
+Explanation at_sign(const FaultView& f) {
+  if (f.found() != AT || !f.at_first()) return {};
+  return {"`@` multiplies matrices", "a transform stands before `fn`: `jit fn f(x) = …`"};
+}
+
+/// `for (i = 0; i < n; i++)`
+Explanation counting_loop(const FaultView& f) {
+  if (f.first() != FOR || !f.in(Rule::Pattern) || f.found() != ARGUMENT_NAME) return {};
+  return {"a loop runs over values", "write `for i in 0..n { … }`"};
+}
+
 Explanation equals(const FaultView& f) {
   if (f.found() != ASSIGN && f.found() != OPERATOR_ASSIGN) return {};
-  if (f.in(Rule::Statements))
-    return {"one statement assigns one target", "write a statement for each"};
+  if (f.in(Rule::Statements)) return {"one statement assigns one target", "write a statement for each"};
   if (f.first() == LET || f.first() == VAR) return {};
-  return {fmt::format("`{}` assigns, and is a statement of its own", f.found_text()), "two values are compared by `==`"};
+  return {fmt::format("`{}` assigns, and is a statement of its own", f.found_text()),
+          "two values are compared by `==`"};
 }
 
 Explanation bare_tuple(const FaultView& f) {
@@ -108,6 +131,7 @@ Explanation bare_tuple(const FaultView& f) {
 Explanation unpacking(const FaultView& f) {
   bool star = f.found() == STAR || f.found() == POWER;
   if (!star || (f.before() != LPAREN && f.before() != COMMA && f.before() != LBRACKET)) return {};
+  if (f.in(Rule::Function)) return {"a function has a fixed number of parameters", "take a tuple or an array instead"};
   return {"arguments and elements cannot be unpacked by `*`", "name them one by one, or use `concat`"};
 }
 
@@ -116,8 +140,9 @@ Explanation adjacent_strings(const FaultView& f) {
   return {"strings side by side are not joined", "write `+` between them"};
 }
 
-constexpr std::array habits{foreign_word, comment, choice, membership, identity, generator, colon,
-                            arrow, equals, bare_tuple, unpacking, adjacent_strings};
+constexpr std::array habits{foreign_word, comment,   choice,          membership,    identity, operator_spelling,
+                            generator,    colon,     at_sign,         counting_loop, arrow,    equals,
+                            bare_tuple,   unpacking, adjacent_strings};
 
 }  // namespace
 

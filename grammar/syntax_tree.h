@@ -22,7 +22,7 @@ enum class Rule : uint8_t {
 #define X(name) name,
   TERCET_RULES(X)
 #undef X
-  Leaf  // one token
+      Leaf  // one token
 };
 
 struct SyntaxNode {

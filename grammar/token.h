@@ -35,10 +35,10 @@ enum class TokenType : uint8_t {
 
 struct Token {
   TokenType type = TokenType::END;
-  bool invented = false;   // put in by the filter to close what the user left open
-  uint32_t begin = 0;      // bytes of the source
+  bool invented = false;  // put in by the filter to close what the user left open
+  uint32_t begin = 0;     // bytes of the source
   uint32_t end = 0;
-  uint32_t match = 0;      // of a bracket: index of its counterpart
+  uint32_t match = 0;  // of a bracket: index of its counterpart
 };
 
 /// A source being read, and the tokens of it the parser sees. The last token is END.
@@ -61,6 +61,8 @@ std::vector<Token> lex(const SourceFile& source, size_t begin, size_t end);
 bool is_word(TokenType type);
 bool is_open_bracket(TokenType type);
 bool is_close_bracket(TokenType type);
+/// `)` for `(`, and so on.
+TokenType closer_of(TokenType open);
 /// True for what can end an operand, so that `.` or `(` after it is a member or a call.
 bool ends_operand(TokenType type);
 /// What a user would call it: "`if`", "a name", "a new line".

@@ -17,8 +17,10 @@ bool continues_line(TokenType last) {
     case TokenType::OPERATOR_ASSIGN:
     case TokenType::FAT_ARROW:
     case TokenType::ARROW:
-    case TokenType::DOT: return true;
-    default: return is_binary_operator(last);
+    case TokenType::DOT:
+      return true;
+    default:
+      return is_binary_operator(last);
   }
 }
 
@@ -35,28 +37,6 @@ bool is_blank(TokenType type) { return type == SPACE || type == COMMENT || type 
 bool starts_statement_only(TokenType type) {
   return type == LET || type == VAR || type == FN || type == WHILE || type == RETURN || type == BREAK ||
          type == CONTINUE || type == IMPORT;
-}
-
-TokenType closer_of(TokenType open) {
-  switch (open) {
-    case LBRACKET: return RBRACKET;
-    case LBRACE: return RBRACE;
-    case HOLE_OPEN: return HOLE_CLOSE;
-    default: return RPAREN;
-  }
-}
-
-const char* spelling_of(TokenType bracket) {
-  switch (bracket) {
-    case LBRACKET: return "[";
-    case RBRACKET: return "]";
-    case LBRACE:
-    case HOLE_OPEN: return "{";
-    case RBRACE:
-    case HOLE_CLOSE: return "}";
-    case RPAREN: return ")";
-    default: return "(";
-  }
 }
 
 class Filter {
@@ -80,12 +60,14 @@ class Filter {
   TokenType innermost() { return open_.empty() ? END : tokens()[open_.back()].type; }
   bool inside_parentheses() { return !open_.empty() && innermost() != LBRACE; }
 
-  void report(Kind kind, size_t begin, size_t end, std::string message, std::string help, std::vector<Note> notes = {}) {
+  void report(Kind kind, size_t begin, size_t end, std::string message, std::string help,
+              std::vector<Note> notes = {}) {
     if (out_.diagnostics.size() >= max_diagnostics) return;
     if (kind != Kind::Limit && line_ == reported_line_) return;
     reported_line_ = line_;
     Diagnostic d;
-    d.kind = kind, d.span = source_.span(begin, end), d.message = std::move(message), d.help = std::move(help), d.notes = std::move(notes);
+    d.kind = kind, d.span = source_.span(begin, end), d.message = std::move(message), d.help = std::move(help),
+    d.notes = std::move(notes);
     out_.diagnostics.push_back(std::move(d));
   }
 
@@ -103,7 +85,8 @@ class Filter {
       const Token& t = raw[i];
       switch (t.type) {
         case SPACE:
-        case COMMENT: break;
+        case COMMENT:
+          break;
         case NEWLINE:
           line_start_ = true;
           ++line_;
@@ -111,9 +94,11 @@ class Filter {
         case DOC_COMMENT:
           if (line_start_) add_doc(t);
           break;
-        case SEMICOLON: separate(t, true); break;
+        case SEMICOLON:
+          separate(t, true);
+          break;
         default:
-          if (line_start_ && starts_foreign_comment(raw, i)) {
+          if (line_start_ && !inside_parentheses() && !continues_line(last()) && starts_foreign_comment(raw, i)) {
             i = skip_foreign_comment(raw, i);
           } else {
             significant(raw, i);
@@ -179,12 +164,18 @@ class Filter {
     switch (t.type) {
       case LPAREN:
       case LBRACKET:
-      case LBRACE: return open(t);
+      case LBRACE:
+        return open(t);
       case RPAREN:
       case RBRACKET:
-      case RBRACE: return close(t);
-      case FAT_ARROW: mark_lambda(); break;
-      case FN: mark_decorators(); break;
+      case RBRACE:
+        return close(t);
+      case FAT_ARROW:
+        mark_lambda();
+        break;
+      case FN:
+        mark_decorators();
+        break;
       case DOT:
         if (misplaced_point(raw, i)) return;
         break;
@@ -195,9 +186,13 @@ class Filter {
       case ELSE:
         if (next_on_line(raw, i).type == IF) t.type = ELSE_IF;
         break;
-      case FSTRING: return formatted(t);
-      case OPEN_STRING: open_string(t); break;
-      default: break;
+      case FSTRING:
+        return formatted(t);
+      case OPEN_STRING:
+        open_string(t);
+        break;
+      default:
+        break;
     }
     emit(t);
   }
@@ -274,7 +269,7 @@ class Filter {
     const Token& opened = tokens()[open_.back()];
     std::vector<Note> note{{out_.list.span(opened), fmt::format("`{}` was opened here", text(opened))}};
     report(Kind::Syntax, t.begin, t.end, fmt::format("`{}` does not close `{}`", text(t), text(opened)),
-           fmt::format("write `{}` before it", spelling_of(closer_of(opened.type))), std::move(note));
+           fmt::format("write {} before it", describe(closer_of(opened.type))), std::move(note));
     if (!closes_an_outer(t.type)) return pop({closer_of(opened.type), true, t.begin, t.end, 0});
     while (closer_of(innermost()) != t.type) pop({closer_of(innermost()), true, t.begin, t.begin, 0});
     pop(t);
@@ -293,7 +288,7 @@ class Filter {
     const Token& opened = tokens()[open_.back()];
     uint32_t reported = std::exchange(reported_line_, 0);  // the bracket stands on another line
     report(Kind::Syntax, opened.begin, opened.end, fmt::format("`{}` is never closed", text(opened)),
-           fmt::format("add the missing `{}`", spelling_of(closer_of(opened.type))));
+           fmt::format("add the missing {}", describe(closer_of(opened.type))));
     reported_line_ = reported;
   }
 
@@ -399,36 +394,19 @@ class Filter {
     pop({HOLE_CLOSE, false, at, at + 1, 0});
   }
 
-  // ---- comments of other languages ----
-  bool starts_foreign_comment(const Raw& raw, size_t i) {
-    if (inside_parentheses() || continues_line(last())) return false;
-    return raw[i].type == FLOOR_DIVIDE || (raw[i].type == SLASH && next_touching(raw, i).type == STAR) ||
-           (raw[i].type == SLASH && next_touching(raw, i).type == POWER);
-  }
-
-  /// Index of the last token of the comment, or of its line.
+  /// Passes over `// …` or `/* … */`; returns the index of its last token.
   size_t skip_foreign_comment(const Raw& raw, size_t i) {
-    bool block = raw[i].type == SLASH;
-    size_t first = i, line_end = 0;
-    for (; i + 1 < raw.size(); ++i) {
-      if (raw[i + 1].type == NEWLINE && line_end == 0) line_end = raw[i].end;
-      if (raw[i + 1].type == NEWLINE && !block) break;
-      if (block && i > first + 1 && raw[i + 1].type == SLASH && text(raw[i]).ends_with('*')) {
-        ++i;
-        break;
-      }
-    }
-    report(Kind::Syntax, raw[first].begin, line_end ? line_end : raw[i].end, "a comment starts with `#`",
-           block ? "put `#` before each of its lines" : "write `#` instead of `//`");
-    for (size_t k = first; k <= i; ++k) line_ += raw[k].type == NEWLINE;
-    return i;
+    ForeignComment comment = foreign_comment(out_.list, raw, i);
+    report(Kind::Syntax, raw[i].begin, comment.first_line_end, "a comment starts with `#`", comment.help);
+    for (; i < comment.last; ++i) line_ += raw[i].type == NEWLINE;
+    return comment.last;
   }
 
   const SourceFile& source_;
   FilterResult out_;
   std::vector<uint32_t> open_;  // tokens of the brackets that are open
   std::string doc_;
-  uint32_t open_string_ = 0;    // the last token that is a string without end
+  uint32_t open_string_ = 0;  // the last token that is a string without end
   bool line_start_ = true;
   uint32_t line_ = 1, reported_line_ = 0;
 };

@@ -84,8 +84,7 @@ TEST_CASE("a sign belongs to the number after it", "[grammar]") {
 }
 
 TEST_CASE("numbers", "[grammar]") {
-  CHECK(ast_of("[42, 1_000, 0xff, 0xFF_ff, 0b1010, 3i64, 7u8, 0b11u8]") ==
-        "(array 42 1000 255 65535 10 3i64 7u8 3u8)");
+  CHECK(ast_of("[42, 1_000, 0xff, 0xFF_ff, 0b1010, 3i64, 7u8, 0b11u8]") == "(array 42 1000 255 65535 10 3i64 7u8 3u8)");
   CHECK(ast_of("[1.5, 1e-3, 1.5f64, 2f32, 1_0.2_5, 2.5e+2, 1E3, 0.5bf16]") ==
         "(array 1.5 0.001 1.5f64 2.0f32 10.25 250.0 1000.0 0.5bf16)");
   CHECK(ast_of("18446744073709551615") == "18446744073709551615");
@@ -107,7 +106,8 @@ TEST_CASE("formatted strings", "[grammar]") {
   CHECK(ast_of(R"(f"{x} of {n:>8.3}")") == R"((format x " of " (as ">8.3" n)))");
   CHECK(ast_of(R"(f"{{}} {f(a, k=[1, 2][0])}{b}\u{4e2d}\"")") ==
         R"((format "{} " (call f a :k (index (array 1 2) 0)) b "中\""))");
-  CHECK(ast_of(R"(f"{x[1:2]:.2} {y |> f:d}")") == R"((format (as ".2" (index x (slice 1 2 nil))) " " (as "d" (|> y f))))");
+  CHECK(ast_of(R"(f"{x[1:2]:.2} {y |> f:d}")") ==
+        R"((format (as ".2" (index x (slice 1 2 nil))) " " (as "d" (|> y f))))");
   CHECK(ast_of(R"(f"{(v => v + 1)(2)}")") == "(format (call (lambda (v) (+ v 1)) 2))");
   CHECK(ast_of(R"(f"")") == "(format)");
   Parsed p("print(f\"ab{xy + z}\")");
@@ -212,7 +212,9 @@ TEST_CASE("where a line break ends a statement", "[grammar]") {
 }
 
 TEST_CASE("doc comments belong to the function after them", "[grammar]") {
-  Parsed p("## Counts.\n##  indented\n# a remark\njit fn f() = 1\nlet a = 1 ## not this\nfn g() = 2\n### nor this\nfn h() = 3");
+  Parsed p(
+      "## Counts.\n##  indented\n# a remark\njit fn f() = 1\nlet a = 1 ## not this\nfn g() = 2\n### nor this\nfn h() = "
+      "3");
   REQUIRE(p.errors.empty());
   auto doc = [&](size_t i) { return p.result.program.statements[i]->as<ast::FunctionStmt>()->function->doc; };
   CHECK(doc(0) == "Counts.\n indented");
