@@ -142,7 +142,7 @@ struct Expm1PairF64 {
 /// 2^n (1+p) - 1 with the factor 2 taken apart, so that only results above the largest number overflow.
 struct Expm1F32 {
   template <class N> TERCET_MATH N apply(N x) {
-    auto [hi, lo, n] = ReduceExpF32::apply(clamp_keeping_nan(x, -30, 100));
+    auto [hi, lo, n] = ReduceExpF32::apply(clamp_keeping_nan(x, -30, 89));
     N r = hi + lo;
     N rest = fma(poly<coefficient::expm1_f32>(r) * r, r, lo - (r - hi));
     N power = power_of_two_f32(n - like_bits(n, 1));
@@ -153,7 +153,7 @@ struct Expm1F32 {
 };
 struct Expm1F64 {
   template <class N> TERCET_MATH N apply(N x) {
-    auto [hi, lo, n] = ReduceExpF64::apply(clamp_keeping_nan(x, -60, 720));
+    auto [hi, lo, n] = ReduceExpF64::apply(clamp_keeping_nan(x, -60, 710));
     N r = hi + lo;
     N rest = fma(poly<coefficient::expm1_f64>(r) * r, r, lo - (r - hi));
     N power = power_of_two_f64(n - like_bits(n, 1));

@@ -63,10 +63,10 @@ struct LgammaF64 {
     N sine = sin_pi_magnitude_f64(x);
     auto log = log_pair_f64(select(sine > like(x, 0), ax * sine, like(x, 1)));
     N reflected = ((like(x, 0x1.250d048e7a1bdp+0) - log.hi) - positive) - log.lo;
-    N y = select(x < like(x, 0), reflected, positive);
+    // Next to 0 the product would be denormal, and |x| gives the same.
+    N y = select(x < like(x, -0x1p-60), reflected, positive);
     auto pole = both(x <= like(x, 0), eq(sine, like(x, 0)));
     y = select(either(pole, eq(ax, infinity_like(x))), infinity_like(x), y);
-    // Next to 0 the reflection's product is denormal; -log|x| is all there is.
     return select(is_nan(x), nan_like(x), y);
   }
 };

@@ -12,7 +12,7 @@ namespace tercet {
 template <class N> struct HyperbolicParts { N sum, difference, r, odd, even; };
 struct HyperbolicF32 {
   template <class N> TERCET_MATH HyperbolicParts<N> apply(N ax) {
-    auto [hi, lo, n] = ReduceExpF32::apply(clamp_keeping_nan(ax, 0, 95));
+    auto [hi, lo, n] = ReduceExpF32::apply(clamp_keeping_nan(ax, 0, 89.5));
     N r = hi + lo, z = r * r;
     N up = power_of_two_f32(n - like_bits(n, 2));
     N down = select(n > like_bits(n, 60), like(ax, 0), power_of_two_f32(like_bits(n, 0) - n - like_bits(n, 2)));
@@ -22,7 +22,7 @@ struct HyperbolicF32 {
 };
 struct HyperbolicF64 {
   template <class N> TERCET_MATH HyperbolicParts<N> apply(N ax) {
-    auto [hi, lo, n] = ReduceExpF64::apply(clamp_keeping_nan(ax, 0, 715));
+    auto [hi, lo, n] = ReduceExpF64::apply(clamp_keeping_nan(ax, 0, 710.7));
     N r = hi + lo, z = r * r;
     N up = power_of_two_f64(n - like_bits(n, 2));
     N down = select(n > like_bits(n, 60), like(ax, 0), power_of_two_f64(like_bits(n, 0) - n - like_bits(n, 2)));
@@ -52,12 +52,21 @@ struct Cosh {
   }
 };
 
+/// p / (p + 2) for a pair p >= 0: the quotient of the leading parts and one step of long division.
+template <class N> [[gnu::always_inline]] inline N over_two_more(Pair<N> p) {
+  auto below = two_sum(p.hi, like(p.hi, 2));
+  N inverse = like(p.hi, 1) / below.hi;
+  N q = p.hi * inverse;
+  N remainder = fma(-q, below.hi, p.hi) + fma(-q, below.lo + p.lo, p.lo);
+  return fma(remainder, inverse, q);
+}
+
 /// tanh x = p / (p + 2) with p = expm1(2|x|) kept to more than working precision.
 struct TanhF32 {
   template <class N> TERCET_MATH N apply(N x) {
     N ax = absolute(x);
     auto p = Expm1PairF32::apply(clamp_keeping_nan(ax + ax, 0, 24));
-    N y = p.hi / (p.hi + like(x, 2));
+    N y = over_two_more(p);
     return with_sign(select(ax < like(x, 0x1p-13), ax, y), x);
   }
 };
@@ -65,7 +74,7 @@ struct TanhF64 {
   template <class N> TERCET_MATH N apply(N x) {
     N ax = absolute(x);
     auto p = Expm1PairF64::apply(clamp_keeping_nan(ax + ax, 0, 50));
-    N y = p.hi / (p.hi + like(x, 2));
+    N y = over_two_more(p);
     return with_sign(select(ax < like(x, 0x1p-28), ax, y), x);
   }
 };
@@ -90,7 +99,8 @@ struct AcoshF64 {
     auto big = x > like(x, 0x1p60);
     N t = x - like(x, 1);
     N argument = select(big, x, t + square_root(fma(t, t, t + t)));
-    return Log1pF64::apply(argument) + select(big, like(x, 0x1.62e42fefa39efp-1), like(x, 0));
+    N y = Log1pF64::apply(argument) + select(big, like(x, 0x1.62e42fefa39efp-1), like(x, 0));
+    return select(x < like(x, 1), nan_like(x), y);
   }
 };
 /// atanh x = log1p(2x / (1 - x)) / 2.

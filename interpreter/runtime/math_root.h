@@ -15,12 +15,13 @@ struct Rsqrt {
 };
 
 /// cbrt: a third of the bit pattern is a first guess t, right to 4 %. With d = t^3/x - 1 the root is t (1+d)^(-1/3), a
-/// polynomial; one Newton step with an exact residual follows. Denormals are scaled by a cube first.
+/// polynomial; one Newton step with an exact residual follows. Tiny numbers, whose residual would be denormal, are scaled
+/// by a cube first.
 struct CbrtF32 {
   template <class N> TERCET_MATH N apply(N x) {
     N ax = absolute(x);
-    auto denormal = ax < like(x, 0x1p-126);
-    N a = select(denormal, ax * like(x, 0x1p24), ax);
+    auto tiny = ax < like(x, 0x1p-96);
+    N a = select(tiny, ax * like(x, 0x1p24), ax);
     auto bits = bits_f32(a);
     N t = bit_cast_to<float>(mul_high(bits, like_bits(bits, 0x55555556u)) + like_bits(bits, 0x2a50e0b5u));
     N inverse = like(x, 1) / a;
@@ -29,15 +30,15 @@ struct CbrtF32 {
     auto square = two_product(t, t);
     N residual = fma(square.hi, t, -a) + square.lo * t;
     t = fma(residual * inverse, t * like(x, -0x1.555556p-2), t);
-    N y = with_sign(t * select(denormal, like(x, 0x1p-8), like(x, 1)), x);
+    N y = with_sign(t * select(tiny, like(x, 0x1p-8), like(x, 1)), x);
     return select(both(ax < infinity_like(x), ax > like(x, 0)), y, x);
   }
 };
 struct CbrtF64 {
   template <class N> TERCET_MATH N apply(N x) {
     N ax = absolute(x);
-    auto denormal = ax < like(x, 0x1p-1022);
-    N a = select(denormal, ax * like(x, 0x1p54), ax);
+    auto tiny = ax < like(x, 0x1p-900);
+    N a = select(tiny, ax * like(x, 0x1p54), ax);
     // Only the upper half of the pattern is needed for a guess; times 2^32/3.
     auto bits = bits_f64(a);
     auto third = shr(shr(bits, like_bits(bits, 32)) * like_bits(bits, 0x55555556u), like_bits(bits, 32));
@@ -49,7 +50,7 @@ struct CbrtF64 {
     auto square = two_product(t, t);
     N residual = fma(square.hi, t, -a) + square.lo * t;
     t = fma(residual * inverse, t * like(x, -0x1.5555555555555p-2), t);
-    N y = with_sign(t * select(denormal, like(x, 0x1p-18), like(x, 1)), x);
+    N y = with_sign(t * select(tiny, like(x, 0x1p-18), like(x, 1)), x);
     return select(both(ax < infinity_like(x), ax > like(x, 0)), y, x);
   }
 };
