@@ -62,14 +62,6 @@ struct ReduceExpF64 {
 };
 
 /// exp(x + tail) for a tail below 2^-20 |x|.
-struct ExpTailF32 {
-  template <class N> TERCET_MATH N apply(N x, N tail) {
-    auto [hi, lo, n] = ReduceExpF32::apply(clamp_keeping_nan(x, -110, 100));
-    N r = hi + (lo + tail);
-    N y = fma(poly<coefficient::exp_f32>(r) * r, r, r);
-    return scale_f32(like(x, 1) + y, n);
-  }
-};
 struct ExpTailF64 {
   template <class N> TERCET_MATH N apply(N x, N tail) {
     auto [hi, lo, n] = ReduceExpF64::apply(clamp_keeping_nan(x, -760, 720));
@@ -83,14 +75,14 @@ struct ExpF32 {
   template <class N> TERCET_MATH N apply(N x) {
     auto [hi, lo, n] = ReduceExpF32::apply(clamp_keeping_nan(x, -110, 100));
     N r = hi + lo;
-    return scale_f32(like(x, 1) + fma(poly<coefficient::exp_f32>(r) * r, r, r), n);
+    return scale_f32(like(x, 1) + (fma(poly<coefficient::exp_f32>(r) * r, r, lo) + hi), n);
   }
 };
 struct ExpF64 {
   template <class N> TERCET_MATH N apply(N x) {
     auto [hi, lo, n] = ReduceExpF64::apply(clamp_keeping_nan(x, -760, 720));
     N r = hi + lo;
-    return scale_f64(like(x, 1) + fma(poly<coefficient::exp_f64>(r) * r, r, r), n);
+    return scale_f64(like(x, 1) + (fma(poly<coefficient::exp_f64>(r) * r, r, lo) + hi), n);
   }
 };
 struct Exp {

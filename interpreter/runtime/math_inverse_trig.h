@@ -15,7 +15,7 @@ inline constexpr double pi_hi_f32 = 0x1.921fb6p+1, pi_lo_f32 = -0x1.777a5cp-24;
 template <class N> struct AtanRatio { N base_hi, base_lo, t, rest; };
 template <const auto& q, class N>
 [[gnu::always_inline]] inline AtanRatio<N> atan_ratio(N p, N d, double pi_hi, double pi_lo) {
-  auto low = p < like(p, 0.5) * d, high = p > like(p, 2) * d;
+  auto low = p + p < d, high = p > d + d;
   N zero = like(p, 0);
   N top = select(low, p, select(high, -d, p - d));
   N bottom = select(low, d, select(high, p, p + d));
