@@ -51,6 +51,7 @@ struct FmodPositiveF64 {
     auto whole = a < b;
     U k = select(whole, c(0), top.exponent - bottom.exponent);
     N r = power_of_two_f64(shr(k, c(6)));  // at most 2^33
+#pragma GCC unroll 6
     for (int bit = 5; bit >= 0; --bit) {
       r = multiply(r, r, n, inverse);
       r = select(ne(k & c(uint64_t{1} << bit), c(0)), centre(r + r, n, inverse), r);

@@ -131,7 +131,7 @@ struct Softplus {
 struct LogAddExp {
   template <class N> TERCET_MATH N apply(N a, N b) {
     N difference = select(eq(a, b), like(a, 0), a - b);
-    return maximum(a, b) + Log1p::apply(Exp::apply(-absolute(difference)));
+    return select(a > b, a, b) + Log1p::apply(Exp::apply(-absolute(difference)));
   }
 };
 
