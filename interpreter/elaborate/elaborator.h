@@ -37,7 +37,8 @@ class Environment {
 struct Elaborated {
   FunctionPtr function;
   std::vector<Frame::Hidden> inputs;                                // the function's parameters
-  std::vector<std::pair<std::string, Sym>> bindings;                // names to bind; leaves are results, in order
+  struct Bound { std::string name; Sym value; bool is_var; };
+  std::vector<Bound> bindings;                                      // names to bind; leaves are results, in order
   std::optional<Sym> value;                                         // of an expression statement
   std::vector<Leaf> result_leaves;                                  // leaves of bindings, then of value
 };
@@ -112,6 +113,8 @@ class Elaborator {
   Sym map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
                 const std::function<Sym(std::span<const Leaf>)>& body);
   Sym scan(const Sym& function, const Sym& init, const Sym& xs);
+  Sym scan_rows(const Sym& rows, const std::function<Sym(const Sym&)>& f);
+  Sym fold_rows(const Sym& rows, const Sym& init, const std::function<Sym(const Sym& carry, const Sym& row)>& f);
   std::shared_ptr<JitCounter> jit_counter(const Sym& function);
   std::string identity(const Sym& function) const;
 
@@ -179,8 +182,12 @@ class Elaborator {
     std::optional<Dim> length;                           // a scan over 0 .. length - 1, else a while
     std::vector<Leaf> consumed;                          // scan: arrays read row by row
     std::function<Leaf()> condition;                     // while
-    std::function<void(const Leaf& index, std::span<const Leaf> rows)> body;
+    /// One step; what it returns is stacked (scan only), anything that is no array is not.
+    std::function<Sym(const Leaf& index, std::span<const Leaf> rows)> body;
+    Sym stacked;                                         // the step's values with one more axis in front
   };
+  /// A scan over the rows of all arrays of a tree; the body gets the tree of one row.
+  Sym loop_over_rows(Loop& loop, const Sym& rows, const std::function<Sym(const Sym&)>& step);
   Sym block(const ast::Expr& e, bool needed);
   Sym statements(std::span<const ast::StmtPtr> list, bool needed);
   Sym execute(const ast::Stmt& s, bool needed);

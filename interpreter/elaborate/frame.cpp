@@ -23,6 +23,12 @@ Leaf Frame::param(const Type& type, bool weak) {
   return result(params_.back(), weak);
 }
 
+std::optional<size_t> Frame::parameter(ValueId id) const {
+  for (size_t i = 0; i < params_.size(); ++i)
+    if (params_[i] == id) return i;
+  return std::nullopt;
+}
+
 ValueId Frame::constant(const Leaf& leaf, DType dtype) {
   const Constant& c = *leaf.constant;
   bool real = is_float(leaf.type.dtype);

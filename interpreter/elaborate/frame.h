@@ -44,6 +44,8 @@ class Frame {
   bool isolated() const { return isolated_; }
   /// A new parameter (before any capture in the function's parameter order).
   Leaf param(const Type& type, bool weak);
+  /// The position of a value among the parameters of param(), if it is one.
+  std::optional<size_t> parameter(ValueId id) const;
   /// The value in this frame, as dtype `as` (its own when not given; weak constants convert exactly).
   ValueId use(const Leaf& leaf, std::optional<DType> as = std::nullopt, Span span = {});
   /// The value as a size. Emits as_size the first time a value without a known size is asked.

@@ -105,6 +105,7 @@ void Elaborator::run_loop(Loop& loop) {
     auto leave = [&] { for (size_t i = 0; i < loop.names.size(); ++i) set_local(loop.names[i], initial[i]); };
     frame_ = &body;
     std::vector<Sym> after;
+    Sym value;
     ValueId condition = no_value;
     try {
       Leaf index;
@@ -116,7 +117,7 @@ void Elaborator::run_loop(Loop& loop) {
         row.dims.erase(row.dims.begin());
         rows.push_back(body.param(row, x.weak));
       }
-      loop.body(index, rows);
+      value = loop.body(index, rows);
       for (const std::string& n : loop.names) after.push_back(local(n));
       if (!loop.length) {
         frame_ = &test;
@@ -147,6 +148,9 @@ void Elaborator::run_loop(Loop& loop) {
       collect_leaves(after[i], next);
     }
     for (size_t i = 0; i < next.size(); ++i) results.push_back(use(cast(next[i], carried[i].type.dtype, carried[i].weak)));
+    std::vector<Leaf> values;
+    if (loop.length) collect_leaves(value, values);
+    for (const Leaf& x : values) results.push_back(use(x));
     frame_ = outer;
     std::vector<Leaf> captures = body.captures();
     if (!loop.length)
@@ -174,8 +178,29 @@ void Elaborator::run_loop(Loop& loop) {
     size_t id = 0;
     for (size_t i = 0; i < loop.names.size(); ++i)
       set_local(loop.names[i], map_leaves<Leaf>(carry.trees[i], [&](const Leaf& x) { return frame_->result(ids[id++], x.weak); }));
+    if (loop.length) loop.stacked = map_leaves<Leaf>(value, [&](const Leaf& x) { return frame_->result(ids[id++], x.weak); });
     return;
   }
+}
+
+Sym Elaborator::loop_over_rows(Loop& loop, const Sym& rows, const std::function<Sym(const Sym&)>& step) {
+  Sym source = rows.as<Sym::Range>() ? Sym(array(rows, "a loop over rows")) : rows;
+  collect_leaves(source, loop.consumed);
+  if (loop.consumed.empty()) error(Kind::Type, fmt::format("this runs over the rows of arrays, and this is {}", describe(rows)));
+  for (Leaf& x : loop.consumed) {
+    if (x.type.rank() == 0) error(Kind::Type, fmt::format("this runs over the rows of an array, and this is the scalar {}", describe(x)));
+    require_equal(loop.consumed[0].type.dims[0], x.type.dims[0], "the arrays have {left} and {right} rows");
+    std::vector<Dim> dims = x.type.dims;
+    dims[0] = loop.consumed[0].type.dims[0];
+    x = broadcast_to(frame_->result(use(x), x.weak), dims);
+  }
+  loop.length = loop.consumed[0].type.dims[0];
+  loop.body = [&](const Leaf&, std::span<const Leaf> row) {
+    size_t at = 0;
+    return step(map_leaves<Leaf>(source, [&](const Leaf&) { return row[at++]; }));
+  };
+  run_loop(loop);
+  return loop.stacked;
 }
 
 namespace {
@@ -209,12 +234,13 @@ void Elaborator::while_loop(const ast::While& s) {
     if (!breaks && !returns) return *ask().leaf();
     return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, ask, {}).leaf();
   };
-  loop.body = [&](const Leaf&, std::span<const Leaf>) {
+  loop.body = [&](const Leaf&, std::span<const Leaf>) -> Sym {
     contexts_.back().scopes.emplace_back();
     declare(continue_flag, bool_leaf(false));
     nothing_left_early();
     block(*s.body, false);
     contexts_.back().scopes.pop_back();
+    return Sym::unit();
   };
   run_loop(loop);
   contexts_.back().scopes.pop_back();
@@ -241,9 +267,10 @@ void Elaborator::counted_loop(const Leaf& low, const Leaf& high, const ast::For&
     bool weak = true;
     DType dtype = promote(low.type.dtype, true, high.type.dtype, true, &weak);
     loop.names = assigned_locals(names);
-    loop.body = [&](const Leaf& index, std::span<const Leaf>) {
+    loop.body = [&](const Leaf& index, std::span<const Leaf>) -> Sym {
       Leaf i = cast(index, dtype, true);
       step(low.dim->is(0) ? i : binary(ast::BinaryOp::Add, i, low));
+      return Sym::unit();
     };
     run_loop(loop);
   } else {
@@ -258,10 +285,11 @@ void Elaborator::counted_loop(const Leaf& low, const Leaf& high, const ast::For&
       auto more = [&]() -> Sym { return binary(ast::BinaryOp::Less, *local("%index").leaf(), end); };
       return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, more, {}).leaf();
     };
-    loop.body = [&](const Leaf&, std::span<const Leaf>) {
+    loop.body = [&](const Leaf&, std::span<const Leaf>) -> Sym {
       Leaf index = *local("%index").leaf();
       step(index);
       set_local("%index", cast(binary(ast::BinaryOp::Add, index, int_leaf(1)), dtype, weak));
+      return Sym::unit();
     };
     run_loop(loop);
   }

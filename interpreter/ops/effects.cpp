@@ -134,6 +134,21 @@ std::vector<Array> eval_check_index(EvalContext& context, const Function&, const
 }
 std::vector<Sample> check_index_samples() { return {{{integers(DType::I32, {3}, {0, 2, -3})}, {{"size", Dim(3)}, {"axis", int64_t{0}}}}}; }
 
+// ---- check_id: 0 <= id < size ----
+std::vector<Array> eval_check_id(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  int64_t n = context.size(op.attrs.get<Dim>("size"));
+  std::vector<int64_t> id = as_int64(in[0]);
+  report_first(context, op, in, [&](int64_t i) { return id[static_cast<size_t>(i)] < 0 || id[static_cast<size_t>(i)] >= n; }, [&](int64_t i) {
+    Diagnostic d;
+    d.kind = Kind::Index;
+    d.message = fmt::format("id {} is out of range for length {}", id[static_cast<size_t>(i)], n);
+    d.help = "mode=\"drop\" leaves such ids out";
+    return d;
+  });
+  return {};
+}
+std::vector<Sample> check_id_samples() { return {{{integers(DType::I64, {2}, {0, 2})}, {{"size", Dim(3)}}}}; }
+
 // ---- check_window: start + attr "size" must fit in attr "length" ----
 std::vector<Array> eval_check_window(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   int64_t n = context.size(op.attrs.get<Dim>("length")), w = context.size(op.attrs.get<Dim>("size"));
@@ -237,6 +252,10 @@ Num index_fails(std::span<const Num> x, std::span<const Num> sizes) {
   Num bad = either(index >= n, index < zero - n);
   return x[0].dtype == DType::U64 ? either(bad, index < zero) : bad;
 }
+Num id_fails(std::span<const Num> x, std::span<const Num> sizes) {
+  Num id = cast<int64_t>(x[0]);
+  return either(id < like(id, 0), id >= sizes[0]);
+}
 Num window_fails(std::span<const Num> x, std::span<const Num> sizes) {   // sizes: length, size
   Num start = cast<int64_t>(x[0]), zero = like(start, 0);
   return either(either(sizes[1] < zero, start < zero), start > sizes[0] - sizes[1]);
@@ -258,6 +277,7 @@ constexpr OpDef output_row(const char* name, const char* doc, EvalRule eval, Bat
 }  // namespace
 
 const OpDef check_index_op = check_row("check_index", "Indices are within -size .. size - 1.", eval_check_index, CodeCheck{index_fails}, check_index_samples);
+const OpDef check_id_op = check_row("check_id", "Ids are within 0 .. size - 1.", eval_check_id, CodeCheck{id_fails}, check_id_samples);
 const OpDef check_window_op = check_row("check_window", "Windows fit.", eval_check_window, CodeCheck{window_fails}, check_window_samples);
 const OpDef check_nonzero_op = check_row("check_nonzero", "No divisor is zero.", eval_check_nonzero, CodeCheck{divisor_is_zero}, check_nonzero_samples);
 const OpDef check_dims_op = check_row("check_dims", "Two sizes go together.", eval_check_dims, CodeCheck{nullptr}, check_dims_samples);
@@ -267,7 +287,7 @@ const OpDef region_begin_op = output_row("region_begin", "From here on effects a
 const OpDef region_end_op = output_row("region_end", "Effects since the region began act, lane by lane.", eval_region_end, batch_region);
 
 namespace {
-constexpr const OpDef* rows[] = {&check_index_op, &check_window_op, &check_nonzero_op, &check_dims_op, &assert_op, &print_op, &region_begin_op, &region_end_op};
+constexpr const OpDef* rows[] = {&check_index_op, &check_id_op, &check_window_op, &check_nonzero_op, &check_dims_op, &assert_op, &print_op, &region_begin_op, &region_end_op};
 }
 const Family effect_rows = rows;
 

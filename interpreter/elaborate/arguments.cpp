@@ -1,0 +1,85 @@
+// Reading of arguments: what a lowering needs to know while elaborating.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+
+int64_t Elaborator::static_int(const Sym& value, const char* what) {
+  const Leaf* x = value.leaf();
+  if (!x || x->type.rank() != 0 || !is_int(x->type.dtype)) error(Kind::Type, fmt::format("{} takes an integer, and this is {}", what, describe(value)));
+  if (x->constant) return x->constant->integer;
+  if (x->frame && x->frame->isolated())
+    if (auto parameter = x->frame->parameter(x->id))
+      throw StaticNeeded{*parameter, fmt::format("{} must be known before the program runs", what), span_};
+  error(Kind::Value, fmt::format("{} must be known before the program runs", what), "write it as a number");
+}
+
+bool Elaborator::static_bool(const Sym& value, const char* what) {
+  const Leaf* x = value.leaf();
+  if (!x || !x->constant || x->type.dtype != DType::Bool) error(Kind::Type, fmt::format("{} takes true or false, and this is {}", what, describe(value)));
+  return x->constant->integer != 0;
+}
+
+std::string Elaborator::static_string(const Sym& value, const char* what) {
+  const Leaf* x = value.leaf();
+  const Op* op = x && x->frame ? x->frame->builder().definition(x->id) : nullptr;
+  if (!op || op->def != &constant_op || x->type.dtype != DType::Str || x->type.rank() != 0)
+    error(Kind::Type, fmt::format("{} takes a string written in place, and this is {}", what, describe(value)));
+  return std::string(op->attrs.get<Array>("value").data<StringRef>()->view());
+}
+
+Dim Elaborator::size(const Sym& value, const char* what) {
+  const Leaf* x = value.leaf();
+  if (!x || x->type.rank() != 0 || !is_int(x->type.dtype)) error(Kind::Type, fmt::format("{} takes an integer, and this is {}", what, describe(value)));
+  if (x->constant && x->constant->integer < 0) error(Kind::Value, fmt::format("{} must not be negative, and this is {}", what, x->constant->integer));
+  return frame_->size_of(*x, span_);
+}
+
+std::vector<Dim> Elaborator::shape(const Sym& value, const char* what) {
+  std::vector<Dim> out;
+  if (auto* t = value.as<Sym::Tuple>()) {
+    for (const Sym& e : t->elements) out.push_back(size(e, what));
+    return out;
+  }
+  const Leaf* x = value.leaf();
+  if (!x) error(Kind::Type, fmt::format("{} takes a size or a tuple of sizes, and this is {}", what, describe(value)));
+  if (x->type.rank() == 0) return {size(value, what)};
+  if (x->type.rank() != 1 || !x->type.dims[0].constant()) error(Kind::Type, fmt::format("{} takes a size or a tuple of sizes, and this is {}", what, describe(value)));
+  const Op* op = x->frame ? x->frame->builder().definition(x->id) : nullptr;
+  for (int64_t i = 0; i < *x->type.dims[0].constant(); ++i) {
+    if (op && op->def == &constant_op) {
+      Array all = op->attrs.get<Array>("value");
+      out.push_back(size(int_leaf(all.row(i).as_int()), what));
+    } else {
+      out.push_back(size(slice_rows(*x, Dim(i), Dim(-1)), what));
+    }
+  }
+  return out;
+}
+
+int64_t Elaborator::axis(const Sym& value, int rank, const char* what) {
+  int64_t k = static_int(value, what);
+  if (k < -rank || k >= rank)
+    error(Kind::Shape, rank == 0 ? "a scalar has no axes" : fmt::format("axis {} is out of range for {} axes", k, rank), rank ? fmt::format("valid are {} to {}", -rank, rank - 1) : "");
+  return k < 0 ? k + rank : k;
+}
+
+std::vector<int64_t> Elaborator::axes(const Sym& value, int rank) {
+  std::vector<int64_t> out;
+  if (value.is_none()) {
+    for (int k = 0; k < rank; ++k) out.push_back(k);
+    return out;
+  }
+  if (auto* t = value.as<Sym::Tuple>())
+    for (const Sym& e : t->elements) out.push_back(axis(e, rank, "`axis`"));
+  else out.push_back(axis(value, rank, "`axis`"));
+  std::sort(out.begin(), out.end());
+  if (std::adjacent_find(out.begin(), out.end()) != out.end()) error(Kind::Value, "an axis is given twice");
+  return out;
+}
+
+}  // namespace tercet

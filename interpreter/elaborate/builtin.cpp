@@ -1,0 +1,46 @@
+#include "interpreter/elaborate/builtin.h"
+
+#include <map>
+
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+struct Table {
+  std::vector<BuiltinDef> from_rows;
+  std::map<std::string, const BuiltinDef*> by_name;
+
+  Table() {
+    size_t rows = op_table().size();
+    from_rows.reserve(rows);
+    for (const OpDef* op : op_table())
+      if (auto* surface = std::get_if<Public>(&op->surface)) {
+        from_rows.push_back({op->name, surface->params, op->doc, nullptr, op});
+        by_name[op->name] = &from_rows.back();
+      }
+    for (BuiltinList list : {creation_builtins, shape_builtins, reduction_builtins, indexing_builtins, language_builtins,
+                             linear_builtins, text_builtins, order_builtins})
+      for (const BuiltinDef& def : list) by_name[def.name] = &def;
+  }
+};
+
+const Table& table() {
+  static const Table all;
+  return all;
+}
+
+}  // namespace
+
+const BuiltinDef* find_builtin(const std::string& name) {
+  auto found = table().by_name.find(name);
+  return found == table().by_name.end() ? nullptr : found->second;
+}
+
+std::vector<std::string> builtin_names() {
+  std::vector<std::string> out;
+  for (auto& [name, def] : table().by_name) out.push_back(name);
+  return out;
+}
+
+}  // namespace tercet

@@ -1,0 +1,144 @@
+// Library: arrays from nothing, constants, casts.
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+using A = BuiltinArguments;
+
+DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallback) {
+  if (!value || value->is_none()) return fallback;
+  DType out = fallback;
+  if (auto* b = value->as<Sym::Builtin>(); b && parse_dtype(b->def->name, &out)) return out;
+  if (value->leaf() && value->leaf()->type.dtype == DType::Str && parse_dtype(e.static_string(*value, "`dtype`"), &out)) return out;
+  e.error(Kind::Type, fmt::format("`dtype` takes a type such as f32, and this is {}", describe(*value)));
+}
+
+Sym filled(Elaborator& e, A& a, double value) {
+  DType dtype = dtype_argument(e, a[1], DType::F32);
+  return e.full(e.shape(*a[0], "a shape"), is_float(dtype) ? float_leaf(value) : int_leaf(static_cast<int64_t>(value)), dtype);
+}
+Sym zeros(Elaborator& e, A& a) { return filled(e, a, 0); }
+Sym ones(Elaborator& e, A& a) { return filled(e, a, 1); }
+Sym full(Elaborator& e, A& a) {
+  Leaf value = e.array(*a[1], "`full`");
+  DType dtype = dtype_argument(e, a[2], value.type.dtype);
+  std::vector<Dim> dims = e.shape(*a[0], "a shape");
+  return e.full(dims, value, dtype);
+}
+Sym like(Elaborator& e, A& a, double value) {
+  Leaf x = e.array(*a[0], "this function");
+  DType dtype = dtype_argument(e, a[1], x.type.dtype);
+  return e.full(x.type.dims, is_float(dtype) ? float_leaf(value) : int_leaf(static_cast<int64_t>(value)), dtype);
+}
+Sym zeros_like(Elaborator& e, A& a) { return like(e, a, 0); }
+Sym ones_like(Elaborator& e, A& a) { return like(e, a, 1); }
+Sym full_like(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], "full_like");
+  return e.full(x.type.dims, e.array(*a[1], "full_like"), x.type.dtype);
+}
+
+/// arange(stop), arange(start, stop), arange(start, stop, step): as NumPy; integers unless a float is given.
+Sym arange(Elaborator& e, A& a) {
+  bool one = !a[1] || a[1]->is_none();
+  Leaf start = one ? int_leaf(0) : e.array(*a[0], "arange"), stop = e.array(one ? *a[0] : *a[1], "arange");
+  Leaf step = a[2] && !a[2]->is_none() ? e.array(*a[2], "arange") : int_leaf(1);
+  bool real = is_float(start.type.dtype) || is_float(stop.type.dtype) || is_float(step.type.dtype);
+  if (!real) {
+    bool weak = true;
+    DType natural = promote(promote(start.type.dtype, start.weak, stop.type.dtype, stop.weak, &weak), weak, step.type.dtype, step.weak, &weak);
+    if (natural == DType::I64 && weak) natural = DType::I32;   // a size alone does not make the numbers wide
+    DType dtype = dtype_argument(e, a[3], natural);
+    int64_t by = e.static_int(step, "`step` of arange");
+    if (by == 0) e.error(Kind::Value, "`step` of arange is not 0");
+    Dim count;
+    if (one || (start.constant && start.constant->integer == 0 && by == 1)) count = by == 1 && stop.constant && stop.constant->integer < 0 ? Dim(0) : e.size(stop, "arange");
+    else {
+      Leaf span = e.binary(ast::BinaryOp::Subtract, stop, start);
+      if (span.constant) {
+        int64_t s = span.constant->integer;
+        count = Dim(std::max<int64_t>(0, by > 0 ? (s + by - 1) / by : (s + by + 1) / by));
+      } else {
+        std::array<Leaf, 2> in{e.binary(ast::BinaryOp::FloorDivide, e.binary(ast::BinaryOp::Add, e.cast(span, DType::I64), int_leaf(by > 0 ? by - 1 : by + 1)), int_leaf(by)), int_leaf(0)};
+        count = e.frame().size_of(span.dim ? size_leaf(max(floordiv(*span.dim + Dim(by > 0 ? by - 1 : by + 1), Dim(by)), Dim(0))) : e.elementwise(maximum_op, in, Promotion::Common), e.span());
+      }
+    }
+    Leaf index = e.iota(count, dtype);
+    if (by != 1) index = e.binary(ast::BinaryOp::Multiply, index, int_leaf(by));
+    bool zero = start.constant && start.constant->integer == 0;
+    return zero ? index : e.binary(ast::BinaryOp::Add, index, e.cast(start, dtype, true));
+  }
+  DType dtype = dtype_argument(e, a[3], DType::F32);
+  if (!start.constant || !stop.constant || !step.constant) e.error(Kind::Unsupported, "arange of floats that are only known when run", "use linspace(start, stop, n)");
+  auto value = [](const Leaf& x) { return is_float(x.type.dtype) ? x.constant->real : static_cast<double>(x.constant->integer); };
+  double count = std::max(0.0, std::ceil((value(stop) - value(start)) / value(step)));
+  Leaf index = e.iota(Dim(static_cast<int64_t>(count)), dtype);
+  return e.binary(ast::BinaryOp::Add, e.binary(ast::BinaryOp::Multiply, index, float_leaf(value(step))), float_leaf(value(start)));
+}
+
+/// start * (1 - t) + stop * t with t = i / (n - 1), and the last element exactly `stop`, as JAX computes it.
+Sym linspace(Elaborator& e, A& a) {
+  Leaf start = e.array(*a[0], "linspace"), stop = e.array(*a[1], "linspace");
+  DType dtype = dtype_argument(e, a[3], DType::F32);
+  Dim n = a[2] && !a[2]->is_none() ? e.size(*a[2], "linspace") : Dim(50);
+  Leaf index = e.iota(n, dtype);
+  Leaf last = e.cast(size_leaf(max(n - Dim(1), Dim(1))), dtype);
+  Leaf t = e.binary(ast::BinaryOp::Divide, index, last);
+  Leaf low = e.binary(ast::BinaryOp::Multiply, e.cast(start, dtype), e.binary(ast::BinaryOp::Subtract, float_leaf(1), t));
+  Leaf mixed = e.binary(ast::BinaryOp::Add, low, e.binary(ast::BinaryOp::Multiply, e.cast(stop, dtype), t));
+  std::array<Leaf, 2> many{e.binary(ast::BinaryOp::Equal, index, e.cast(size_leaf(n - Dim(1)), dtype)), e.binary(ast::BinaryOp::Greater, index, float_leaf(0))};
+  return e.select(e.binary(ast::BinaryOp::BitAnd, many[0], many[1]), e.cast(stop, dtype), mixed);
+}
+
+Sym eye(Elaborator& e, A& a) {
+  Dim n = e.size(*a[0], "eye"), m = a[1] && !a[1]->is_none() ? e.size(*a[1], "eye") : n;
+  DType dtype = dtype_argument(e, a[2], DType::F32);
+  auto index = [&](int64_t axis) { return e.emit(iota_op, {}, {{"dims", std::vector<Dim>{n, m}}, {"axis", axis}, {"dtype", DType::I32}}); };
+  return e.cast(e.binary(ast::BinaryOp::Equal, index(0), index(1)), dtype);
+}
+
+template <DType T> Sym to_dtype(Elaborator& e, A& a) {
+  return map_leaves<Leaf>(*a[0], [&](const Leaf& x) {
+    Leaf y = e.cast(x, T);
+    y.weak = false;
+    return y;
+  });
+}
+
+}  // namespace
+
+namespace {
+constexpr BuiltinDef list[] = {
+    {"zeros", "shape, dtype=", "An array of zeros.", zeros},
+    {"ones", "shape, dtype=", "An array of ones.", ones},
+    {"full", "shape, value, dtype=", "An array of one value.", full},
+    {"zeros_like", "x, dtype=", "Zeros in the shape of x.", zeros_like},
+    {"ones_like", "x, dtype=", "Ones in the shape of x.", ones_like},
+    {"full_like", "x, value", "One value in the shape and dtype of x.", full_like},
+    {"arange", "start, stop=, step=, dtype=", "Numbers from start up to stop; arange(n) counts from 0.", arange},
+    {"linspace", "start, stop, n=, dtype=", "n numbers from start to stop, both included.", linspace},
+    {"eye", "n, m=, dtype=", "Ones on the diagonal.", eye},
+    {"bool", "x", "x as bool: not zero.", to_dtype<DType::Bool>},
+    {"i8", "x", "x as i8; floats truncate and saturate.", to_dtype<DType::I8>},
+    {"i16", "x", "x as i16; floats truncate and saturate.", to_dtype<DType::I16>},
+    {"i32", "x", "x as i32; floats truncate and saturate.", to_dtype<DType::I32>},
+    {"i64", "x", "x as i64; floats truncate and saturate.", to_dtype<DType::I64>},
+    {"u8", "x", "x as u8; floats truncate and saturate.", to_dtype<DType::U8>},
+    {"u16", "x", "x as u16; floats truncate and saturate.", to_dtype<DType::U16>},
+    {"u32", "x", "x as u32; floats truncate and saturate.", to_dtype<DType::U32>},
+    {"u64", "x", "x as u64; floats truncate and saturate.", to_dtype<DType::U64>},
+    {"f16", "x", "x as f16.", to_dtype<DType::F16>},
+    {"bf16", "x", "x as bf16.", to_dtype<DType::BF16>},
+    {"f32", "x", "x as f32.", to_dtype<DType::F32>},
+    {"f64", "x", "x as f64.", to_dtype<DType::F64>},
+};
+}
+const BuiltinList creation_builtins = list;
+
+}  // namespace tercet

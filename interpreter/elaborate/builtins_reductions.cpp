@@ -1,0 +1,150 @@
+// Library: reductions, cumulative folds, ordering.
+#include <fmt/format.h>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+using A = BuiltinArguments;
+using Ints = std::vector<int64_t>;
+
+bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
+
+/// The widths in which small numbers are added up (jax-semantics section 2).
+DType sum_dtype(DType t) {
+  switch (t) {
+    case DType::Bool: case DType::I8: case DType::I16: return DType::I32;
+    case DType::U8: case DType::U16: return DType::U32;
+    default: return t;
+  }
+}
+
+/// Reduced axes put back as axes of size 1.
+Leaf kept(Elaborator& e, const Leaf& result, const Leaf& x, const Ints& axes) {
+  std::vector<Dim> dims = x.type.dims;
+  for (int64_t k : axes) dims[static_cast<size_t>(k)] = Dim(1);
+  return e.reshape(result, dims);
+}
+
+void require_elements(Elaborator& e, const Leaf& x, const Ints& axes, const char* what) {
+  Dim count(1);
+  for (int64_t k : axes) count = count * x.type.dims[static_cast<size_t>(k)];
+  if (count.is(0)) e.error(Kind::Value, fmt::format("{} of no elements: this is {}", what, describe(x)), "give a first value: maximum(max(…), v)");
+  if (!count.constant())
+    e.emit_effect(check_dims_op, {}, {{"left", count}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"message", fmt::format("{} of no elements", what)}});
+}
+
+Leaf reduce(Elaborator& e, const OpDef& op, Leaf x, const Sym& axis, const std::optional<Sym>& keepdims) {
+  if (x.type.dtype > DType::F64) e.error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", op.name, describe(x)));
+  Ints axes = e.axes(axis, x.type.rank());
+  x = e.frame().result(e.use(x));
+  Leaf out = axes.empty() && &op != &argmax_op && &op != &argmin_op ? x : e.emit(op, {e.use(x)}, {{"axes", axes}});
+  bool keep = !absent(keepdims) && e.static_bool(*keepdims, "`keepdims`");
+  return keep ? kept(e, out, x, axes) : out;
+}
+
+template <const OpDef& Op> Sym sum_like(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], Op.name);
+  if (x.type.dtype > DType::F64) e.error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", Op.name, describe(x)));
+  return reduce(e, Op, e.cast(x, sum_dtype(x.type.dtype)), a[1].value_or(Sym()), a[2]);
+}
+template <const OpDef& Op> Sym extremum(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], Op.name);
+  require_elements(e, x, e.axes(a[1].value_or(Sym()), x.type.rank()), Op.name);
+  bool was_bool = x.type.dtype == DType::Bool;
+  Leaf out = reduce(e, Op, was_bool ? e.cast(x, DType::U8) : x, a[1].value_or(Sym()), a[2]);
+  return was_bool && out.type.dtype == DType::U8 ? e.cast(out, DType::Bool) : out;
+}
+template <const OpDef& Op> Sym logical(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], Op.name);
+  if (x.type.dtype == DType::Bool && x.constant && x.type.rank() == 0) return x;
+  return reduce(e, Op, e.cast(x, DType::Bool), a[1].value_or(Sym()), a[2]);
+}
+template <const OpDef& Op> Sym arg_extremum(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], Op.name);
+  require_elements(e, x, e.axes(a[1].value_or(Sym()), x.type.rank()), Op.name);
+  return reduce(e, Op, x.type.dtype == DType::Bool ? e.cast(x, DType::U8) : x, a[1].value_or(Sym()), a[2]);
+}
+template <const OpDef& Op> Sym cumulative(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], Op.name);
+  if (x.type.dtype > DType::F64) e.error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", Op.name, describe(x)));
+  if (x.type.dtype == DType::Bool) x = e.cast(x, DType::I32);
+  if (absent(a[1]) && x.type.rank() != 1) {
+    Dim count(1);
+    for (const Dim& d : x.type.dims) count = count * d;
+    x = e.reshape(e.frame().result(e.use(x)), {count});
+  }
+  int64_t axis = absent(a[1]) ? 0 : e.axis(*a[1], x.type.rank(), "`axis`");
+  return e.emit(Op, {e.use(x)}, {{"axis", axis}});
+}
+
+template <const OpDef& Op> Sym sorting(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], Op.name);
+  if (x.type.rank() == 0) e.error(Kind::Type, fmt::format("`{}` takes an array, and this is the scalar {}", Op.name, describe(x)));
+  int64_t axis = absent(a[1]) ? x.type.rank() - 1 : e.axis(*a[1], x.type.rank(), "`axis`");
+  bool descending = !absent(a[2]) && e.static_bool(*a[2], "`descending`");
+  return e.emit(Op, {e.use(x)}, {{"axis", axis}, {"descending", descending}});
+}
+
+Sym top_k(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], "top_k");
+  if (x.type.rank() == 0) e.error(Kind::Type, fmt::format("`top_k` takes an array, and this is the scalar {}", describe(x)));
+  Dim k = e.size(*a[1], "`k`"), n = x.type.dims.back();
+  if (k.constant() && n.constant() && *k.constant() > *n.constant()) e.error(Kind::Value, fmt::format("top_k of {} from {} elements", k.text(), n.text()), "k is at most the length of the last axis");
+  if (!(k.constant() && n.constant()))
+    e.emit_effect(check_dims_op, {}, {{"left", n}, {"right", k}, {"relation", std::string("at_least")}, {"message", std::string("top_k of {right} from {left} elements")}});
+  std::vector<Leaf> out = e.emit_many(top_k_op, {e.use(x)}, {{"k", k}});
+  return Sym::Tuple{{out[0], out[1]}};
+}
+
+Sym count(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], "count");
+  return reduce(e, sum_op, e.cast(e.cast(x, DType::Bool), DType::I32), a[1].value_or(Sym()), std::nullopt);
+}
+
+/// Integers and bool as the default float, floats as they are.
+Sym as_float(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], "this function");
+  return is_float(x.type.dtype) ? x : e.cast(x, DType::F32);
+}
+
+/// How many elements a reduction over `axis` takes together, as a size.
+Sym reduced_size(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], "this function");
+  Dim count(1);
+  for (int64_t k : e.axes(a[1].value_or(Sym()), x.type.rank())) count = count * x.type.dims[static_cast<size_t>(k)];
+  return size_leaf(count);
+}
+
+}  // namespace
+
+namespace {
+constexpr BuiltinDef list[] = {
+    {"sum", "x, axis=, keepdims=", "Sum over all axes or the given ones.", sum_like<sum_op>},
+    {"prod", "x, axis=, keepdims=", "Product over all axes or the given ones.", sum_like<prod_op>},
+    {"max", "x, axis=, keepdims=", "Largest element; NaN wins.", extremum<max_op>},
+    {"min", "x, axis=, keepdims=", "Smallest element; NaN wins.", extremum<min_op>},
+    {"any", "x, axis=, keepdims=", "Is one true?", logical<any_op>},
+    {"all", "x, axis=, keepdims=", "Are all true?", logical<all_op>},
+    {"argmax", "x, axis=, keepdims=", "Index of the first largest element.", arg_extremum<argmax_op>},
+    {"argmin", "x, axis=, keepdims=", "Index of the first smallest element.", arg_extremum<argmin_op>},
+    {"count", "x, axis=", "How many are not zero.", count},
+    {"as_float", "x", "x as floats: integers become f32.", as_float},
+    {"reduced_size", "x, axis=", "Number of elements that a reduction over the axes takes together.", reduced_size},
+    {"cumsum", "x, axis=", "Running sum.", cumulative<cumsum_op>},
+    {"cumprod", "x, axis=", "Running product.", cumulative<cumprod_op>},
+    {"cummax", "x, axis=", "Running maximum.", cumulative<cummax_op>},
+    {"cummin", "x, axis=", "Running minimum.", cumulative<cummin_op>},
+};
+constexpr BuiltinDef order[] = {
+    {"sort", "x, axis=, descending=", "In ascending order along the last axis or the given one.", sorting<sort_op>},
+    {"argsort", "x, axis=, descending=", "Indices that sort.", sorting<argsort_op>},
+    {"top_k", "x, k", "The k largest along the last axis and their indices.", top_k},
+};
+}
+const BuiltinList reduction_builtins = list;
+const BuiltinList order_builtins = order;
+
+}  // namespace tercet

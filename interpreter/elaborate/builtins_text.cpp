@@ -1,0 +1,199 @@
+// Library: text, rows, vocabularies, files.
+#include <fmt/format.h>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/runtime/files.h"
+
+namespace tercet {
+namespace {
+
+using A = BuiltinArguments;
+
+bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
+
+Leaf text(Elaborator& e, const Sym& value, const char* what) {
+  Leaf x = e.array(value, what);
+  if (x.type.dtype != DType::Str) e.error(Kind::Type, fmt::format("`{}` takes text, and this is {}", what, describe(x)));
+  return x;
+}
+
+/// Attributes for a row whose single result may be one row of a size known when run.
+Attrs with_defines(const Leaf& x, Attrs attrs) {
+  if (x.type.rank() == 0) attrs.set("defines", Dim::symbol("k"));
+  return attrs;
+}
+
+constexpr char lower_name[] = "lower", upper_name[] = "upper", strip_name[] = "strip", bytes_name[] = "bytes", codepoints_name[] = "codepoints";
+template <const char* Name> Sym per_text(Elaborator& e, A& a) { return e.emit(*find_op(Name), {e.use(text(e, *a[0], Name))}); }
+template <const char* Name> Sym units(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], Name);
+  return e.emit(*find_op(Name), {e.use(x)}, with_defines(x, {}));
+}
+constexpr char starts_name[] = "starts_with", ends_name[] = "ends_with", contains_name[] = "contains", find_name[] = "find", matches_name[] = "matches";
+template <const char* Name> Sym text_with(Elaborator& e, A& a) {
+  return e.emit(*find_op(Name), {e.use(text(e, *a[0], Name))}, {{"text", e.static_string(*a[1], "the part")}});
+}
+
+Sym replace(Elaborator& e, A& a) {
+  return e.emit(*find_op("replace"), {e.use(text(e, *a[0], "replace"))}, {{"from", e.static_string(*a[1], "`from`")}, {"to", e.static_string(*a[2], "`to`")}});
+}
+
+Sym tokenize(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], "tokenize");
+  std::string kind = absent(a[1]) ? "words" : e.static_string(*a[1], "`kind`");
+  const OpDef& op = *find_op(kind == "bytes" ? "bytes" : "tokenize");
+  return e.emit(op, {e.use(x)}, with_defines(x, {{"text", kind}}));
+}
+
+Sym split(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], "split");
+  return e.emit(*find_op("split"), {e.use(x)}, with_defines(x, {{"text", absent(a[1]) ? " " : e.static_string(*a[1], "the separator")}}));
+}
+
+Sym join(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], "join");
+  if (x.type.rank() == 0) e.error(Kind::Type, "join takes rows of text, and this is one text");
+  return e.emit(*find_op("join"), {e.use(x)}, {{"text", absent(a[1]) ? "" : e.static_string(*a[1], "the separator")}});
+}
+
+Leaf rows(Elaborator& e, const Sym& value, const char* what) {
+  Leaf x = e.array(value, what);
+  if (!x.type.is_ragged()) e.error(Kind::Type, fmt::format("`{}` takes rows of different length, and this is {}", what, describe(x)));
+  return x;
+}
+
+Sym lengths(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], "lengths");
+  if (!x.type.is_ragged()) {
+    if (x.type.rank() < 2) e.error(Kind::Type, fmt::format("`lengths` takes rows, and this is {}", describe(x)));
+    return e.full({x.type.dims[0]}, size_leaf(x.type.dims[1]), DType::I64);
+  }
+  return e.emit(*find_op("lengths"), {e.use(x)});
+}
+
+Sym flatten(Elaborator& e, A& a) {
+  Leaf x = e.array(*a[0], "flatten");
+  if (x.type.is_ragged()) return e.emit(*find_op("flatten"), {e.use(x)}, {{"defines", Dim::symbol("total")}});
+  Dim count(1);
+  for (const Dim& d : x.type.dims) count = count * d;
+  return e.reshape(e.frame().result(e.use(x)), {count});
+}
+
+Sym ragged(Elaborator& e, A& a) {
+  Leaf values = e.array(*a[0], "ragged"), lengths = e.array(*a[1], "ragged");
+  if (values.type.rank() == 0 || lengths.type.rank() != 1 || !is_int(lengths.type.dtype))
+    e.error(Kind::Type, fmt::format("ragged takes values and their rows' lengths, and these are {} and {}", describe(values), describe(lengths)));
+  return e.emit(*find_op("ragged"), {e.use(values), e.use(e.cast(lengths, DType::I64))});
+}
+
+Sym pad(Elaborator& e, A& a) {
+  Leaf x = rows(e, *a[0], "pad");
+  Leaf value = absent(a[2]) ? int_leaf(0) : e.array(*a[2], "`value`");
+  if (x.type.dtype == DType::Str && absent(a[2])) value = e.emit(constant_op, {}, {{"value", [] { std::string_view empty; return Array::strings({&empty, 1}).reshaped({}); }()}});
+  Attrs attrs;
+  if (absent(a[1])) attrs.set("defines", Dim::symbol("longest"));
+  else attrs.set("length", e.size(*a[1], "`length`"));
+  return e.emit(*find_op("pad"), {e.use(x), e.use(e.cast(value, x.type.dtype))}, std::move(attrs));
+}
+
+Sym vocab(Elaborator& e, A& a) {
+  Leaf tokens = text(e, *a[0], "vocab");
+  Attrs attrs{{"defines", Dim::symbol("v")},
+              {"max_size", absent(a[1]) ? int64_t{-1} : e.static_int(*a[1], "`max_size`")},
+              {"min_count", absent(a[2]) ? int64_t{1} : e.static_int(*a[2], "`min_count`")}};
+  if (!absent(a[3])) attrs.set("unknown", e.static_string(*a[3], "`unknown`"));
+  std::vector<Leaf> out = e.emit_many(*find_op("vocab"), {e.use(tokens)}, std::move(attrs));
+  return Sym::Record{{"tokens", "counts", "unknown"}, {out[0], out[1], bool_leaf(!absent(a[3]))}};
+}
+
+struct VocabParts { Leaf tokens; bool unknown; };
+VocabParts vocab_parts(Elaborator& e, const Sym& value) {
+  auto* r = value.as<Sym::Record>();
+  const Sym *tokens = r ? field<Leaf>(*r, "tokens") : nullptr, *unknown = r ? field<Leaf>(*r, "unknown") : nullptr;
+  if (!tokens || !unknown || !tokens->leaf()) e.error(Kind::Type, fmt::format("this takes a vocabulary, and this is {}", describe(value)), "make one with vocab(tokens)");
+  return {*tokens->leaf(), e.static_bool(*unknown, "a vocabulary's `unknown`")};
+}
+
+Sym encode(Elaborator& e, A& a) {
+  VocabParts v = vocab_parts(e, *a[0]);
+  Leaf tokens = text(e, *a[1], "encode");
+  Attrs attrs{{"unknown", v.unknown}};
+  if (!v.unknown && tokens.type.rank() == 1) attrs.set("defines", Dim::symbol("known"));
+  return e.emit(*find_op("encode"), {e.use(v.tokens), e.use(tokens)}, std::move(attrs));
+}
+
+Sym decode(Elaborator& e, A& a) {
+  VocabParts v = vocab_parts(e, *a[0]);
+  Leaf ids = e.array(*a[1], "decode");
+  if (!is_int(ids.type.dtype)) e.error(Kind::Type, fmt::format("decode takes integers, and this is {}", describe(ids)));
+  return e.emit(*find_op("decode"), {e.use(v.tokens), e.use(ids)});
+}
+
+Sym read_text(Elaborator& e, A& a) { return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))}); }
+Sym read_lines(Elaborator& e, A& a) {
+  return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}});
+}
+
+/// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0006).
+Sym read_jsonl(Elaborator& e, A& a) {
+  if (e.frame().parent()) e.error(Kind::Unsupported, "read_jsonl inside a loop, branch or transformed function", "read the file in a statement of its own");
+  std::string path = e.static_string(*a[0], "read_jsonl");
+  std::vector<std::string> wanted;
+  if (!absent(a[1])) {
+    if (auto* t = a[1]->as<Sym::Tuple>()) for (const Sym& s : t->elements) wanted.push_back(e.static_string(s, "`columns`"));
+    else wanted.push_back(e.static_string(*a[1], "`columns`"));
+  }
+  Sym::Record out;
+  try {
+    for (auto& [name, column] : ::tercet::read_jsonl(path, wanted)) {
+      out.names.push_back(name);
+      out.values.push_back(e.emit(constant_op, {}, {{"value", column}}));
+    }
+  } catch (Failure& failure) {
+    failure.first().span = e.span();
+    throw;
+  }
+  return out;
+}
+
+Sym arguments(Elaborator& e, A&) {
+  std::vector<std::string_view> texts;
+  for (const std::string& s : e.environment().arguments()) texts.push_back(s);
+  return e.emit(constant_op, {}, {{"value", Array::strings(texts)}});
+}
+
+}  // namespace
+
+namespace {
+constexpr BuiltinDef list[] = {
+    {"lower", "text", "In lower case.", per_text<lower_name>},
+    {"upper", "text", "In upper case.", per_text<upper_name>},
+    {"strip", "text", "Without white space at both ends.", per_text<strip_name>},
+    {"replace", "text, from, to", "Every occurrence replaced.", replace},
+    {"starts_with", "text, part", "Does the text start so?", text_with<starts_name>},
+    {"ends_with", "text, part", "Does the text end so?", text_with<ends_name>},
+    {"contains", "text, part", "Is the part in the text?", text_with<contains_name>},
+    {"find", "text, part", "First position of the part, -1 when absent.", text_with<find_name>},
+    {"matches", "text, pattern", "Does the regular expression occur?", text_with<matches_name>},
+    {"bytes", "text", "The bytes as u8.", units<bytes_name>},
+    {"codepoints", "text", "The code points as i32.", units<codepoints_name>},
+    {"tokenize", "text, kind=", "Tokens: \"words\" (the default), \"chars\", or the matches of a regular expression.", tokenize},
+    {"split", "text, separator=", "Pieces between separators.", split},
+    {"join", "rows, separator=", "The texts of each row in one.", join},
+    {"lengths", "rows", "Length of each row.", lengths},
+    {"flatten", "x", "All elements in one row.", flatten},
+    {"ragged", "values, lengths", "Values cut into rows.", ragged},
+    {"pad", "rows, length=, value=", "Rows cut or filled to one length; without a length, to the longest.", pad},
+    {"vocab", "tokens, max_size=, min_count=, unknown=", "Tokens numbered by falling count.", vocab},
+    {"encode", "vocab, tokens", "Numbers of tokens.", encode},
+    {"decode", "vocab, ids", "Tokens of numbers.", decode},
+    {"read_text", "path", "A file as one text.", read_text},
+    {"read_lines", "path", "The lines of a file.", read_lines},
+    {"read_jsonl", "path, columns=", "A file of JSON objects, one a line, as columns.", read_jsonl},
+    {"arguments", "", "The program's arguments.", arguments},
+};
+}
+const BuiltinList text_builtins = list;
+
+}  // namespace tercet

@@ -1,0 +1,138 @@
+#include "interpreter/engine/context.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "interpreter/engine/evaluate.h"
+#include "interpreter/ir/recursion.h"
+#include "interpreter/ir/rewrite.h"
+
+namespace tercet {
+namespace {
+
+constexpr int deepest_call = 100000;   // the stack usually ends first
+
+/// Lanes compare outermost axis first; an effect on values that all lanes share counts as the first lane's.
+bool before(const LaneIndex& a, const LaneIndex& b) {
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    int64_t x = i < a.size() ? a[i] : 0, y = i < b.size() ? b[i] : 0;
+    if (x != y) return x < y;
+  }
+  return false;
+}
+
+/// A name for the variant that arguments of these sizes need: which of them are 1.
+std::string variant_key(const Function& f, std::span<const Array> arguments) {
+  std::string key;
+  for (size_t i = 0; i < f.params.size(); ++i)
+    for (size_t k = 0; k < arguments[i].shape.size(); ++k) key += arguments[i].shape[k] == 1 ? '1' : 'n';
+  return key;
+}
+
+/// The function for sizes of which it is known whether they are 1.
+FunctionPtr specialized(const FunctionPtr& f, std::span<const Array> arguments) {
+  DimMap map;
+  for (size_t i = 0; i < f->params.size(); ++i) {
+    const std::vector<Dim>& dims = f->type(f->params[i]).dims;
+    for (size_t k = 0; k < dims.size(); ++k)
+      if (uint64_t id = dims[k].symbol_id()) map[id] = arguments[i].shape[k] == 1 ? Dim(1) : Dim::symbol(dims[k].text(), true);
+  }
+  return substitute(f, map);
+}
+
+}  // namespace
+
+std::vector<Array> Session::Context::run_body(const Function& body, std::vector<Array> arguments) {
+  return evaluate(body, *this, std::move(arguments));
+}
+
+std::vector<Array> Session::Context::call(const Op& op, std::vector<Array> arguments) {
+  check_stack(op.span);
+  if (++call_depth_ > deepest_call) {
+    call_depth_ = 0;
+    fail(Kind::Limit, op.span, "functions call each other too deeply", "endless recursion? add a case that ends it");
+  }
+  DimEnv outer;
+  std::swap(outer, dims);
+  std::vector<Array> out;
+  if (op.attrs.has("recursive")) {
+    FunctionPtr f = op.bodies.empty() ? recursive_callee(op.attrs).function.lock() : op.bodies[0];
+    TERCET_CHECK(f);
+    out = evaluate(*f, *this, std::move(arguments));
+  } else if (op.attrs.has("jit") && session_.options_.backend) {
+    auto& handle = op.attrs.get<std::shared_ptr<const void>>("jit");
+    out = call_compiled(*const_cast<JitEntry*>(static_cast<const JitEntry*>(handle.get())), std::move(arguments));
+  } else {
+    out = evaluate(*op.bodies[0], *this, std::move(arguments));
+  }
+  std::swap(outer, dims);
+  --call_depth_;
+  return out;
+}
+
+std::vector<Array> Session::Context::call_compiled(JitEntry& entry, std::vector<Array> arguments) {
+  std::string key = variant_key(*entry.function, arguments);
+  std::shared_ptr<const Executable> executable;
+  {
+    std::scoped_lock lock(entry.mutex);
+    auto& variant = entry.variants[key];
+    if (!variant) {
+      CompileOptions options = session_.options_.compile;
+      if (entry.threads > 0) options.threads = static_cast<int>(entry.threads);
+      variant = session_.options_.backend->compile(specialized(entry.function, arguments), options);
+      entry.counter->compiled.fetch_add(1);
+    }
+    executable = std::static_pointer_cast<const Executable>(variant);
+  }
+  return executable->run(*this, std::move(arguments));
+}
+
+LaneIndex Session::Context::whole_lane(LaneIndex inner) const {
+  inner.insert(inner.begin(), lanes_.begin(), lanes_.end());
+  return inner;
+}
+
+void Session::Context::report(Diagnostic diagnostic, LaneIndex lane) {
+  lane = whole_lane(std::move(lane));
+  diagnostic.row.assign(lane.rbegin(), lane.rend());
+  if (region_depth_ == 0) throw Failure(std::move(diagnostic));
+  if (failure_) {
+    LaneIndex known(failure_->row.rbegin(), failure_->row.rend());
+    if (!before(lane, known)) return;
+  }
+  failure_ = std::move(diagnostic);
+  failure_at_ = lines_.size();
+}
+
+void Session::Context::print(std::string text, LaneIndex lane) {
+  if (region_depth_ == 0) session_.options_.write(text);
+  else lines_.push_back({whole_lane(std::move(lane)), std::move(text)});
+}
+
+void Session::Context::begin_region() { ++region_depth_; }
+
+void Session::Context::end_region() {
+  if (--region_depth_ > 0) return;
+  std::vector<Line> lines = std::move(lines_);
+  std::optional<Diagnostic> failure = std::move(failure_);
+  lines_.clear();
+  failure_.reset();
+  LaneIndex failed;
+  if (failure) {
+    failed.assign(failure->row.rbegin(), failure->row.rend());
+    // What the failing lane prints later, and all later lanes, did not happen.
+    std::vector<Line> kept;
+    for (size_t i = 0; i < lines.size(); ++i)
+      if (before(lines[i].lane, failed) || (!before(failed, lines[i].lane) && i < failure_at_)) kept.push_back(std::move(lines[i]));
+    lines = std::move(kept);
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return before(a.lane, b.lane); });
+  for (const Line& line : lines) session_.options_.write(line.text);
+  if (failure) throw Failure(std::move(*failure));
+}
+
+void Session::Context::poll() {
+  if (session_.interrupted_.load(std::memory_order_relaxed)) fail(Kind::Interrupt, {}, "interrupted");
+}
+
+}  // namespace tercet

@@ -1,0 +1,34 @@
+// How a session runs functions: effects in order, calls to compiled code, limits.
+#pragma once
+#include "interpreter/engine/session.h"
+
+namespace tercet {
+
+class Session::Context final : public EvalContext {
+ public:
+  explicit Context(Session& session) : session_(session) {}
+  std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
+  std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
+  void report(Diagnostic diagnostic, LaneIndex lane) override;
+  void print(std::string text, LaneIndex lane) override;
+  void begin_region() override;
+  void end_region() override;
+  void push_lane(int64_t lane) override { lanes_.push_back(lane); }
+  void pop_lane() override { lanes_.pop_back(); }
+  void poll() override;
+
+ private:
+  struct Line { LaneIndex lane; std::string text; };
+  LaneIndex whole_lane(LaneIndex inner) const;
+  std::vector<Array> call_compiled(JitEntry& entry, std::vector<Array> arguments);
+
+  Session& session_;
+  LaneIndex lanes_;               // lanes that run one after another around the current operation
+  int region_depth_ = 0;
+  std::vector<Line> lines_;       // of the region, in program order
+  std::optional<Diagnostic> failure_;   // of the region: lowest lane, first in program order
+  size_t failure_at_ = 0;         // lines before it in program order
+  int call_depth_ = 0;
+};
+
+}  // namespace tercet

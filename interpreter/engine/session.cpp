@@ -1,0 +1,183 @@
+#include "interpreter/engine/session.h"
+
+#include <fmt/format.h>
+
+#include "grammar/parser.h"
+#include "interpreter/engine/context.h"
+#include "interpreter/engine/evaluate.h"
+#include "interpreter/engine/library.h"
+#include "interpreter/runtime/print.h"
+
+namespace tercet {
+
+/// The session as the elaborator sees it.
+class Session::Names final : public Environment {
+ public:
+  explicit Names(Session& session) : session_(session) {}
+  const Value* global(const std::string& name) override { return session_.find(name); }
+  bool is_var(const std::string& name) override { return session_.globals_.at(name).is_var; }
+  std::vector<std::string> global_names() override {
+    std::vector<std::string> out = session_.names(), library = library_names();
+    out.insert(out.end(), library.begin(), library.end());
+    return out;
+  }
+  ast::FunctionPtr library_function(const std::string& name) override {
+    auto found = session_.library_.find(name);
+    if (found != session_.library_.end()) return found->second;
+    return session_.library_[name] = read_library_function(name, session_.sources_);
+  }
+  std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() override { return session_.jit_entries_; }
+  std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() override { return session_.jit_counters_; }
+  const std::vector<std::string>& arguments() override { return session_.options_.arguments; }
+  std::vector<std::pair<std::string, Value>> import(const ast::Import&, Span span) override {
+    fail(Kind::Unsupported, span, "`import` is not there yet", "paste the definitions, or run both files in one session");
+  }
+
+ private:
+  Session& session_;
+};
+
+namespace {
+
+Value constant(double value) {
+  Array a = scalar_of(DType::F32, value);
+  a.weak = true;
+  return a;
+}
+
+}  // namespace
+
+Session::Session(SessionOptions options) : options_(std::move(options)), budget_(std::make_shared<MemoryBudget>(options_.memory_bytes)) {
+  if (!options_.write) options_.write = [](std::string_view) {};
+  globals_["nan"] = {constant(std::numeric_limits<double>::quiet_NaN())};
+  globals_["inf"] = {constant(std::numeric_limits<double>::infinity())};
+  globals_["pi"] = {constant(3.14159265358979323846)};
+  globals_["e"] = {constant(2.71828182845904523536)};
+}
+
+Session::~Session() = default;
+
+const Value* Session::find(const std::string& name) const {
+  auto found = globals_.find(name);
+  return found == globals_.end() ? nullptr : &found->second.value;
+}
+
+void Session::set(const std::string& name, Value value) { globals_[name] = {std::move(value), true}; }
+
+std::vector<std::string> Session::names() const {
+  std::vector<std::string> out;
+  for (auto& [name, global] : globals_) out.push_back(name);
+  return out;
+}
+
+Outcome Session::run(const SourceFile& source) {
+  Outcome out;
+  try {
+    ParseResult parsed = parse(source);
+    out.incomplete = parsed.incomplete;
+    out.diagnostics = std::move(parsed.diagnostics);
+    if (!out.ok()) return out;
+    for (const ast::StmtPtr& statement : parsed.program.statements) {
+      out.value.reset();
+      out.value = run_statement(*statement);
+    }
+  } catch (const Failure& failure) {
+    out.diagnostics = failure.diagnostics();
+  } catch (const std::bad_alloc&) {
+    Diagnostic d;
+    d.kind = Kind::Limit;
+    d.message = "out of memory";
+    out.diagnostics = {d};
+  } catch (const std::exception& e) {
+    Diagnostic d;
+    d.message = fmt::format("an error inside Tercet: {}", e.what());
+    out.diagnostics = {d};
+  }
+  if (!out.ok()) out.value.reset();
+  return out;
+}
+
+Outcome Session::check(const SourceFile& source) {
+  Outcome out;
+  ParseResult parsed = parse(source);
+  out.incomplete = parsed.incomplete;
+  out.diagnostics = std::move(parsed.diagnostics);
+  return out;
+}
+
+std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Array> arguments) {
+  Context context(*this);
+  if (options_.jit_all && options_.backend && !function->ops.empty())
+    return options_.backend->compile(function, options_.compile)->run(context, std::move(arguments));
+  return evaluate(*function, context, std::move(arguments));
+}
+
+std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
+  BudgetScope budget(budget_);
+  try {
+    Names names(*this);
+    Elaborated e = Elaborator(names).statement(statement);
+    std::vector<Array> arguments;
+    for (const Frame::Hidden& h : e.inputs) {
+      std::vector<Array> leaves;
+      collect_leaves(*find(h.name), leaves);
+      arguments.push_back(leaves[h.leaf]);
+    }
+    std::vector<Array> results = execute(e.function, std::move(arguments));
+    size_t at = 0;
+    auto value_of = [&](const Sym& sym) {
+      return map_leaves<Array>(sym, [&](const Leaf& leaf) {
+        Array a = results[at++];
+        a.weak = leaf.weak;
+        return a;
+      });
+    };
+    std::vector<Global> values;
+    for (const Elaborated::Bound& b : e.bindings) values.push_back({value_of(b.value), b.is_var});
+    std::optional<Value> value;
+    if (e.value) value = value_of(*e.value);
+    if (auto* t = value ? value->as<Value::Tuple>() : nullptr; t && t->elements.empty()) value.reset();   // nothing to show
+    for (size_t i = 0; i < values.size(); ++i) globals_[e.bindings[i].name] = std::move(values[i]);
+    return value;
+  } catch (Failure& failure) {
+    if (!failure.first().span.known() && failure.first().kind != Kind::Interrupt) failure.first().span = statement.span;
+    throw;
+  }
+}
+
+FunctionPtr Session::function_for(const std::string&, const std::string&, bool) {
+  fail(Kind::Unsupported, {}, "this is not there yet");
+}
+
+std::string value_text(const Value& value) {
+  auto joined = [](const std::vector<Value>& list, const std::vector<std::string>* names) {
+    std::string out = "(";
+    for (size_t i = 0; i < list.size(); ++i) {
+      const Array* a = list[i].leaf();
+      out += (i ? ", " : "") + (names ? (*names)[i] + "=" : "") + (a ? format_inside(*a) : value_text(list[i]));
+    }
+    return out + (!names && list.size() == 1 ? ",)" : ")");
+  };
+  if (auto* a = value.leaf()) return format(*a);
+  if (auto* t = value.as<Value::Tuple>()) return joined(t->elements, nullptr);
+  if (auto* r = value.as<Value::Record>()) return joined(r->values, &r->names);
+  if (auto* r = value.as<Value::Range>()) return value_text(*r->low) + ".." + value_text(*r->high);
+  if (value.is_none()) return "none";
+  return "<" + type_text(value) + ">";
+}
+
+std::string type_text(const Value& value) {
+  if (auto* a = value.leaf()) {
+    std::string sizes;
+    for (int64_t s : a->shape) sizes += (sizes.empty() ? "" : ", ") + (s == ragged_axis ? std::string("*") : std::to_string(s));
+    return name_of(a->dtype) + (a->rank() ? "[" + sizes + "]" : std::string());
+  }
+  if (value.as<Value::Tuple>()) return "tuple";
+  if (value.as<Value::Record>()) return "record";
+  if (value.as<Value::Range>()) return "range";
+  if (value.is_none()) return "none";
+  if (value.as<Value::Module>()) return "module";
+  return "function";
+}
+
+}  // namespace tercet

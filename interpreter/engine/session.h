@@ -1,0 +1,80 @@
+// A session: the names of a running program, and what it takes to run more of it. One thread at a time; interrupt()
+// may be called from any thread or a signal handler.
+//
+// Example:  Session s(options);  Outcome o = s.run(s.add_source("demo", "let x = 3\nx + 1"));
+#pragma once
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "base/diagnostic.h"
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/engine/backend.h"
+
+namespace tercet {
+
+struct SessionOptions {
+  std::shared_ptr<Backend> backend;              // null: everything runs on the reference evaluator
+  CompileOptions compile;
+  bool jit_all = false;                          // statements are compiled whole, not only what jit names
+  int64_t memory_bytes = INT64_MAX;
+  std::function<void(std::string_view)> write;   // standard output
+  std::vector<std::string> arguments;            // of the program
+};
+
+/// What running a source came to. On failure the statements before the failing one have had their effect, the failing
+/// one has bound nothing.
+struct Outcome {
+  std::optional<Value> value;                    // of the last statement, when it is an expression
+  std::vector<Diagnostic> diagnostics;           // empty: success
+  bool incomplete = false;                       // the source ends inside a bracket, string or block
+  bool ok() const { return diagnostics.empty(); }
+};
+
+class Session {
+ public:
+  explicit Session(SessionOptions options);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const SourceFile& add_source(std::string name, std::string text) { return sources_.add(std::move(name), std::move(text)); }
+  const SourceMap& sources() const { return sources_; }
+  Outcome run(const SourceFile& source);
+  /// Elaborates without running what follows the first statement that needs values; reports what it finds.
+  Outcome check(const SourceFile& source);
+  /// The function of a global for arguments of these types ("f32[n, 128], i32"), for `tercet ir`.
+  FunctionPtr function_for(const std::string& expression, const std::string& argument_types, bool batched);
+  const Value* find(const std::string& name) const;
+  void set(const std::string& name, Value value);
+  void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
+  void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
+  std::vector<std::string> names() const;
+  const SessionOptions& options() const { return options_; }
+
+ private:
+  class Names;
+  class Context;
+  friend class Names;
+  friend class Context;
+  std::optional<Value> run_statement(const ast::Stmt& statement);
+  std::vector<Array> execute(const FunctionPtr& function, std::vector<Array> arguments);
+
+  SessionOptions options_;
+  SourceMap sources_;
+  struct Global { Value value; bool is_var = false; };
+  std::map<std::string, Global> globals_;
+  std::map<std::string, ast::FunctionPtr> library_;
+  std::map<std::string, std::shared_ptr<JitEntry>> jit_entries_;
+  std::map<std::string, std::shared_ptr<JitCounter>> jit_counters_;
+  std::vector<ast::Program> programs_;           // keep the trees of running code alive
+  std::atomic<bool> interrupted_{false};
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+/// "i32[3]", "tuple", …: what the prompt shows before a value.
+std::string type_text(const Value& value);
+/// The value as `print` shows it.
+std::string value_text(const Value& value);
+
+}  // namespace tercet

@@ -1,0 +1,292 @@
+// Rows: text and ragged rows, as native calls on whole arrays (interpreter/runtime/text.h, ragged.h, vocab.h, files.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "interpreter/ir/jit_entry.h"
+#include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/ops/sample_arrays.h"
+#include "interpreter/runtime/files.h"
+#include "interpreter/runtime/print.h"
+#include "interpreter/runtime/ragged.h"
+#include "interpreter/runtime/text.h"
+#include "interpreter/runtime/vocab.h"
+
+namespace tercet {
+namespace {
+
+using Dims = std::vector<Dim>;
+
+const std::string& text_attr(const Op& op, const char* name) { return op.attrs.get<std::string>(name); }
+
+Array some_texts() {
+  std::vector<std::string_view> texts{"The cat", "", "h\xC3\xA9llo w\xC3\xB6rld, and more text than fits inside", "a b c"};
+  return Array::strings(texts);
+}
+std::vector<Sample> text_samples() { return {{{some_texts()}, {}}}; }
+
+/// Errors of native functions get the place of the call.
+template <class F> std::vector<Array> at_span(const Op& op, F f) {
+  try {
+    return f();
+  } catch (Failure& failure) {
+    if (!failure.first().span.known()) failure.first().span = op.span;
+    throw;
+  }
+}
+
+// ---- one string in, one value out ----
+template <DType To> std::vector<Type> infer_per_text(const InferInput& in) {
+  TERCET_CHECK(in.operands[0].dtype == DType::Str);
+  return {{To, in.operands[0].dims}};
+}
+template <Array (*Fn)(const Array&)> std::vector<Array> eval_text(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> { return {Fn(in[0])}; });
+}
+template <Array (*Fn)(const Array&, std::string_view)> std::vector<Array> eval_text_with(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> { return {Fn(in[0], text_attr(op, "text"))}; });
+}
+std::vector<Array> eval_replace(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> { return {replace(in[0], text_attr(op, "from"), text_attr(op, "to"))}; });
+}
+
+constexpr NotDifferentiable on_text{"it works on text"};
+
+template <DType To> constexpr OpDef per_text(const char* name, const char* doc, EvalRule eval, Samples samples) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
+          .infer = infer_per_text<To>, .eval = eval, .batch = BatchElementwise{}, .diff = on_text, .code = CodeCall{}, .samples = samples};
+}
+template <char C> std::vector<Sample> text_with_samples() { return {{{some_texts()}, {{"text", std::string(1, C)}}}}; }
+std::vector<Sample> replace_samples() { return {{{some_texts()}, {{"from", std::string("l")}, {"to", std::string("LL")}}}}; }
+
+// ---- one string in, a row out ----
+template <DType To> std::vector<Type> infer_rows(const InferInput& in) {
+  Type t{To, in.operands[0].dims};
+  if (t.dims.empty()) t.dims.push_back(in.attrs.get<Dim>("defines"));
+  else t.dims.push_back(Dim::ragged("*"));
+  return {t};
+}
+/// A row alone has a size that is known now.
+std::vector<Array> with_size(EvalContext& context, const Op& op, Array out) {
+  if (op.attrs.has("defines")) context.define(op, out.shape[0]);
+  return {std::move(out)};
+}
+std::vector<Array> eval_tokenize(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&] { return with_size(context, op, tokenize(in[0], text_attr(op, "text"))); });
+}
+std::vector<Array> eval_split(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&] { return with_size(context, op, split(in[0], text_attr(op, "text"))); });
+}
+template <Array (*Fn)(const Array&)> std::vector<Array> eval_units(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&] { return with_size(context, op, Fn(in[0])); });
+}
+std::vector<BatchedValue> batch_rows(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
+  fail(Kind::Unsupported, op.span, fmt::format("`{}` inside vmap gives rows of different length, which vmap does not do yet", op.def->name),
+       "call it on the whole array, outside vmap");
+}
+template <DType To> constexpr OpDef rows_of_text(const char* name, const char* doc, EvalRule eval) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
+          .infer = infer_rows<To>, .eval = eval, .batch = BatchCustom{batch_rows}, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
+}
+
+// ---- rows ----
+std::vector<Type> infer_join(const InferInput& in) {
+  Type t = in.operands[0];
+  TERCET_CHECK(t.dtype == DType::Str && t.rank() > 0);
+  t.dims.pop_back();
+  return {t};
+}
+std::vector<Type> infer_lengths(const InferInput& in) {
+  Type t{DType::I64, in.operands[0].dims};
+  while (!t.dims.back().is_ragged()) t.dims.pop_back();
+  t.dims.pop_back();
+  return {t};
+}
+std::vector<Array> eval_lengths(EvalContext&, const Function&, const Op&, std::span<Array> in) { return {row_lengths(in[0])}; }
+
+/// The sizes after the last ragged axis.
+Dims inner_sizes(const Type& t) {
+  Dims out;
+  for (const Dim& d : t.dims)
+    if (d.is_ragged()) out.clear();
+    else out.push_back(d);
+  return out;
+}
+std::vector<Type> infer_flatten(const InferInput& in) {
+  Type t{in.operands[0].dtype, inner_sizes(in.operands[0])};
+  t.dims.insert(t.dims.begin(), in.attrs.get<Dim>("defines"));
+  return {t};
+}
+std::vector<Array> eval_flatten(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  Dims inner = inner_sizes(f.type(op.inputs[0]));
+  Array out = in[0];
+  out.ragged = nullptr;
+  int64_t total = total_elements(in[0]), per = 1;
+  Shape shape = context.shape(inner);
+  for (int64_t s : shape) per *= s;
+  shape.insert(0, per ? total / per : 0);
+  out.shape = shape;
+  context.define(op, shape[0]);
+  return {std::move(out)};
+}
+std::vector<Type> infer_ragged(const InferInput& in) {   // values, lengths
+  Type t = in.operands[0];
+  t.dims[0] = in.operands[1].dims[0];
+  t.dims.insert(t.dims.begin() + 1, Dim::ragged("*"));
+  return {t};
+}
+std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> {
+    std::vector<int64_t> lengths(in[1].data<int64_t>(), in[1].data<int64_t>() + in[1].count());
+    return {ragged_rows(in[0], lengths)};
+  });
+}
+std::vector<Type> infer_pad(const InferInput& in) {   // x, fill; attr length, or defines where the longest row decides
+  Type t = in.operands[0];
+  Dim length = in.attrs.has("length") ? in.attrs.get<Dim>("length") : in.attrs.get<Dim>("defines");
+  auto ragged = std::find_if(t.dims.begin(), t.dims.end(), [](const Dim& d) { return d.is_ragged(); });
+  if (ragged == t.dims.end()) ragged = t.dims.begin() + (t.rank() > 1 ? 1 : 0);
+  *ragged = length;
+  return {t};
+}
+std::vector<Array> eval_pad(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> {
+    int64_t length = op.attrs.has("length") ? context.size(op.attrs.get<Dim>("length")) : -1;
+    Array out = pad_rows(in[0], length, in[1]);
+    const Dims& dims = f.type(op.output()).dims;
+    if (!op.attrs.has("length"))
+      for (size_t k = 0; k < dims.size(); ++k)
+        if (dims[k] == op.attrs.get<Dim>("defines")) context.define(op, out.shape[k]);
+    return {std::move(out)};
+  });
+}
+
+// ---- vocabularies: a table of tokens, and their numbers ----
+std::vector<Type> infer_vocab(const InferInput& in) {
+  Dim n = in.attrs.get<Dim>("defines");
+  return {{DType::Str, {n}}, {DType::I64, {n}}};
+}
+std::vector<Array> eval_vocab(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> {
+    VocabOptions options{op.attrs.get<int64_t>("max_size"), op.attrs.get<int64_t>("min_count"), {}};
+    if (op.attrs.has("unknown")) options.unknown = text_attr(op, "unknown");
+    auto v = Vocab::build(in[0], options);
+    context.define(op, v->size());
+    return {v->tokens(), v->counts()};
+  });
+}
+/// The hash table of a token table, kept for the tables used last.
+std::shared_ptr<const Vocab> vocab_of(const Array& tokens, bool unknown) {
+  struct Entry { Array tokens; bool unknown; std::shared_ptr<const Vocab> vocab; };
+  static std::mutex mutex;
+  static std::vector<Entry> recent;
+  std::scoped_lock lock(mutex);
+  for (const Entry& e : recent)
+    if (e.tokens.buffer == tokens.buffer && e.tokens.offset == tokens.offset && e.tokens.shape == tokens.shape && e.unknown == unknown) return e.vocab;
+  VocabOptions options;
+  // The table has every token once, so counting it again numbers it as it is.
+  if (unknown && tokens.count()) options.unknown = std::string(tokens.data<StringRef>()->view());
+  if (recent.size() >= 4) recent.erase(recent.begin());
+  recent.push_back({tokens, unknown, Vocab::build(tokens, options)});
+  return recent.back().vocab;
+}
+std::vector<Type> infer_encode(const InferInput& in) {   // table, tokens
+  Type t{DType::I32, in.operands[1].dims};
+  if (in.attrs.get<bool>("unknown") || t.dims.empty()) return {t};
+  if (t.rank() == 1) t.dims[0] = in.attrs.get<Dim>("defines");
+  else if (!t.dims.back().is_ragged()) t.dims.back() = Dim::ragged("*");
+  return {t};
+}
+std::vector<Array> eval_encode(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&] { return with_size(context, op, encode(*vocab_of(in[0], op.attrs.get<bool>("unknown")), in[1])); });
+}
+std::vector<Type> infer_decode(const InferInput& in) { return {{DType::Str, in.operands[1].dims}}; }
+std::vector<Array> eval_decode(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> { return {decode(*vocab_of(in[0], false), in[1])}; });
+}
+std::vector<BatchedValue> batch_encode(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  if (in[0].mapped || (!op.attrs.get_or<bool>("unknown", true))) return batch_rows(c, f, op, in);
+  return emit_mapped(c, op, {in[0].value, in[1].value}, op.attrs);
+}
+
+// ---- files ----
+std::vector<Type> infer_read_text(const InferInput&) { return {{DType::Str, {}}}; }
+std::vector<Type> infer_read_lines(const InferInput& in) { return {{DType::Str, {in.attrs.get<Dim>("defines")}}}; }
+std::string path_of(const Array& a) { return std::string(a.data<StringRef>()->view()); }
+std::vector<Array> eval_read_text(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> { return {read_text(path_of(in[0]))}; });
+}
+std::vector<Array> eval_read_lines(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&] { return with_size(context, op, read_lines(path_of(in[0]))); });
+}
+
+// ---- text of values ----
+std::vector<Type> infer_text(const InferInput&) { return {{DType::Str, {}}}; }
+Array one_text(const std::string& text) {
+  std::string_view view = text;
+  return Array::strings({&view, 1}).reshaped({});
+}
+std::vector<Array> eval_format(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return {one_text(format(in[0], text_attr(op, "spec"), op.span))};
+}
+std::vector<Array> eval_format_text(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  std::string out;
+  size_t next = 0;
+  for (char c : text_attr(op, "text"))
+    if (c == '\1') out += format(in[next++]);
+    else if (c == '\2') out += format_inside(in[next++]);
+    else out += c;
+  return {one_text(out)};
+}
+std::vector<Type> infer_count(const InferInput&) { return {{DType::I64, {}}}; }
+std::vector<Array> eval_compile_count(EvalContext&, const Function&, const Op& op, std::span<Array>) {
+  auto& counter = *static_cast<const JitCounter*>(op.attrs.get<std::shared_ptr<const void>>("counter").get());
+  return {scalar_of_int(DType::I64, counter.compiled.load())};
+}
+
+constexpr OpDef whole_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, Batch batch) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = effect, .ragged = RaggedRule::Whole, .infer = infer,
+          .eval = eval, .batch = batch, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
+}
+
+}  // namespace
+
+const OpDef lower_op = per_text<DType::Str>("lower", "Texts in lower case.", eval_text<lower>, text_samples);
+const OpDef upper_op = per_text<DType::Str>("upper", "Texts in upper case.", eval_text<upper>, text_samples);
+const OpDef strip_op = per_text<DType::Str>("strip", "Texts without white space at both ends.", eval_text<strip>, text_samples);
+const OpDef text_length_op = per_text<DType::I64>("text_length", "Number of code points.", eval_text<text_lengths>, text_samples);
+const OpDef replace_op = per_text<DType::Str>("replace", "Texts with every occurrence replaced.", eval_replace, replace_samples);
+const OpDef starts_with_op = per_text<DType::Bool>("starts_with", "Does the text start so?", eval_text_with<starts_with>, text_with_samples<'T'>);
+const OpDef ends_with_op = per_text<DType::Bool>("ends_with", "Does the text end so?", eval_text_with<ends_with>, text_with_samples<'c'>);
+const OpDef contains_op = per_text<DType::Bool>("contains", "Is this part of the text?", eval_text_with<contains>, text_with_samples<'a'>);
+const OpDef find_text_op = per_text<DType::I64>("find", "First position of a part, -1 when absent.", eval_text_with<find>, text_with_samples<'a'>);
+const OpDef matches_op = per_text<DType::Bool>("matches", "Does the regular expression occur?", eval_text_with<matches>, text_with_samples<'a'>);
+const OpDef tokenize_op = rows_of_text<DType::Str>("tokenize", "The tokens of each text.", eval_tokenize);
+const OpDef split_op = rows_of_text<DType::Str>("split", "The pieces between separators.", eval_split);
+const OpDef bytes_op = rows_of_text<DType::U8>("bytes", "The bytes of each text.", eval_units<text_bytes>);
+const OpDef codepoints_op = rows_of_text<DType::I32>("codepoints", "The code points of each text.", eval_units<code_points>);
+const OpDef join_op = whole_row("join", "The texts of each row in one.", Effect::Pure, infer_join, eval_text_with<join>, BatchElementwise{});
+const OpDef lengths_op = whole_row("lengths", "Length of each row.", Effect::Pure, infer_lengths, eval_lengths, BatchCustom{batch_rows});
+const OpDef flatten_op = whole_row("flatten", "All rows one after another.", Effect::Pure, infer_flatten, eval_flatten, BatchCustom{batch_rows});
+const OpDef ragged_op = whole_row("ragged", "Values cut into rows.", Effect::Pure, infer_ragged, eval_ragged, BatchCustom{batch_rows});
+const OpDef pad_op = whole_row("pad", "Rows cut or filled to one length.", Effect::Pure, infer_pad, eval_pad, BatchCustom{batch_rows});
+const OpDef vocab_op = whole_row("vocab", "Tokens by falling count, and their counts.", Effect::Pure, infer_vocab, eval_vocab, BatchCustom{batch_rows});
+const OpDef encode_op = whole_row("encode", "Numbers of tokens.", Effect::Pure, infer_encode, eval_encode, BatchCustom{batch_encode});
+const OpDef decode_op = whole_row("decode", "Tokens of numbers.", Effect::Pure, infer_decode, eval_decode, BatchCustom{batch_encode});
+const OpDef read_text_op = whole_row("read_text", "A file as one text.", Effect::Output, infer_read_text, eval_read_text, BatchCustom{batch_rows});
+const OpDef read_lines_op = whole_row("read_lines", "The lines of a file.", Effect::Output, infer_read_lines, eval_read_lines, BatchCustom{batch_rows});
+const OpDef format_op = whole_row("format", "A value as text, by a format.", Effect::Pure, infer_text, eval_format, BatchByLoop{});
+const OpDef format_text_op = whole_row("format_text", "Values put into a text.", Effect::Pure, infer_text, eval_format_text, BatchByLoop{});
+const OpDef compile_count_op = whole_row("compile_count", "Compilations so far.", Effect::Output, infer_count, eval_compile_count, BatchCustom{batch_rows});
+
+namespace {
+constexpr const OpDef* rows[] = {&lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
+                                 &contains_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
+                                 &join_op, &lengths_op, &flatten_op, &ragged_op, &pad_op, &vocab_op, &encode_op, &decode_op,
+                                 &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op};
+}
+const Family text_rows = rows;
+
+}  // namespace tercet
