@@ -1,5 +1,7 @@
 #include "interpreter/runtime/contract.h"
 
+#include <algorithm>
+
 #include "interpreter/runtime/array.h"
 #include "interpreter/runtime/gemm.h"
 #include "interpreter/runtime/parallel.h"
@@ -7,25 +9,60 @@
 namespace tercet {
 namespace {
 
-/// Rows per chunk: below about 100 microseconds of work another thread does not pay, and each chunk of a matrix product
-/// packs the right side for itself, which wants some 200 rows to hide behind.
-int64_t row_grain(int64_t n, int64_t k, bool vector_form) {
-  return std::max<int64_t>(vector_form ? 1 : 192, (int64_t{1} << 21) / std::max<int64_t>(1, n * k));
+/// Multiply-adds below which another thread does not pay: about 20 microseconds of a matrix product.
+constexpr int64_t worthwhile = int64_t{1} << 21;
+
+/// How many of `count` equal pieces to do at once, each of `work` multiply-adds.
+int64_t grain_of(int64_t work, int64_t least) { return std::max(least, worthwhile / std::max<int64_t>(1, work)); }
+
+/// One product in parallel, along its longer side. Each chunk packs the other operand for itself, which wants some 200
+/// rows (or columns) to hide behind.
+template <class T> void matrix_product(const T* a, const T* b, ContractSizes s, T* out) {
+  constexpr int64_t least = 192;
+  if (s.m >= s.n) {
+    parallel_chunks(s.m, grain_of(s.n * s.k, least), [&](int64_t, int64_t begin, int64_t end) {
+      gemm_rows<T>(begin, end, s.n, s.k, {a, s.k, 1}, {b, s.n, 1}, out);
+    });
+  } else {
+    parallel_chunks(s.n, grain_of(s.m * s.k, least), [&](int64_t, int64_t begin, int64_t end) {
+      gemm<T>(s.m, end - begin, s.k, {a, s.k, 1}, {b + begin, s.n, 1}, out + begin, s.n);
+    });
+  }
+}
+
+/// Dot products of every row of a with every row of b.
+template <class T> void dot_products(const T* a, const T* b, ContractSizes s, T* out) {
+  if (s.m >= s.n) {
+    parallel_chunks(s.m, grain_of(s.n * s.k, 1), [&](int64_t, int64_t begin, int64_t end) { dot_rows<T>(begin, end, s.n, s.k, a, b, out); });
+  } else {
+    for (int64_t i = 0; i < s.m; ++i)
+      parallel_chunks(s.n, grain_of(s.k, 1), [&](int64_t, int64_t begin, int64_t end) {
+        dot_rows<T>(0, 1, end - begin, s.k, a + i * s.k, b + begin * s.k, out + i * s.n + begin);
+      });
+  }
+}
+
+template <class T> void product(const T* a, const T* b, ContractSizes s, bool vector_form, T* out) {
+  if (vector_form) dot_products(a, b, s, out);
+  else matrix_product(a, b, s, out);
+}
+
+/// The products of a batch: one after another when each is big enough for all threads, else side by side.
+template <class T> void products(const T* a, const T* b, ContractSizes s, bool vector_form, T* out) {
+  const int64_t work = s.m * s.n * s.k;
+  auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) product(a + i * s.m * s.k, b + i * s.k * s.n, s, vector_form, out + i * s.m * s.n);
+  };
+  if (s.batch == 1 || work >= 64 * worthwhile) run(0, s.batch);
+  else parallel_chunks(s.batch, grain_of(work, 1), [&](int64_t, int64_t begin, int64_t end) { run(begin, end); });
 }
 
 }  // namespace
 
-void contract(DType dtype, ContractSizes s, bool vector_form, const std::byte* a_bytes, const std::byte* b_bytes, std::byte* out_bytes) {
+void contract(DType dtype, ContractSizes s, bool vector_form, const std::byte* a, const std::byte* b, std::byte* out) {
   visit_dtype(dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits> && !std::is_same_v<T, bool>) {
-      auto *a = reinterpret_cast<const T*>(a_bytes), *b = reinterpret_cast<const T*>(b_bytes);
-      auto* out = reinterpret_cast<T*>(out_bytes);
-      for (int64_t i = 0; i < s.batch; ++i, a += s.m * s.k, b += s.k * s.n, out += s.m * s.n)
-        parallel_chunks(s.m, row_grain(s.n, s.k, vector_form), [&](int64_t, int64_t begin, int64_t end) {
-          if (vector_form) dot_rows<T>(begin, end, s.n, s.k, a, b, out);
-          else gemm_rows<T>(begin, end, s.n, s.k, {a, s.k, 1}, {b, s.n, 1}, out);
-        });
-    }
+    if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits> && !std::is_same_v<T, bool>)
+      products(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), s, vector_form, reinterpret_cast<T*>(out));
   });
 }
 

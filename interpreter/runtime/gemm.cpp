@@ -75,12 +75,13 @@ template <class C> struct Block {
   }
 };
 
-/// Sums in C (f32 for f16 and bf16). c is row-major with ldc = n.
+/// Sums in C (f32 for f16 and bf16).
 template <class T, class C>
-void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t k, Strided<T> a, Strided<T> b, C* c) {
+void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t k, Strided<T> a, Strided<T> b, C* c, int64_t ldc) {
   // With few rows B is used once or twice only: whole tiles read it in place.
   const bool in_place = std::is_same_v<T, C> && b.column_stride == 1 && rows <= 2 * kernel.tile_rows;
-  if (k == 0) std::fill(c, c + rows * n, C(0));
+  if (k == 0)
+    for (int64_t i = 0; i < rows; ++i) std::fill(c + i * ldc, c + i * ldc + n, C(0));
   for (int64_t jc = 0; jc < n; jc += block_columns) {
     const int64_t columns = std::min(block_columns, n - jc);
     const int64_t whole = in_place ? columns / kernel.tile_columns * kernel.tile_columns : 0;
@@ -93,12 +94,12 @@ void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t 
         const int64_t some = std::min(block_rows, rows - ic);
         C* packed_a = scratch<C>(1, (some + kernel.tile_rows) * depth);
         pack(a.data + ic * a.row_stride + pc * a.column_stride, some, depth, a.row_stride, a.column_stride, kernel.tile_rows, packed_a);
-        C* c_at = c + ic * n + jc;
+        C* c_at = c + ic * ldc + jc;
         if constexpr (std::is_same_v<T, C>)
           if (whole > 0)
-            Block<C>{kernel, some, whole, depth, packed_a, b_at, b.row_stride, kernel.tile_columns, c_at, n, pc == 0}.run();
+            Block<C>{kernel, some, whole, depth, packed_a, b_at, b.row_stride, kernel.tile_columns, c_at, ldc, pc == 0}.run();
         Block<C>{kernel, some, columns - whole, depth, packed_a, packed_b, kernel.tile_columns,
-                 kernel.tile_columns * depth, c_at + whole, n, pc == 0}.run();
+                 kernel.tile_columns * depth, c_at + whole, ldc, pc == 0}.run();
       }
     }
   }
@@ -112,7 +113,7 @@ template <class C> const GemmKernel<C>& kernel_for(GemmIsa isa) {
 
 /// Integers: a row of B at a time, which the compiler vectorises.
 template <class T>
-void gemm_simple(int64_t begin, int64_t end, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c) {
+void gemm_simple(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t ldc) {
   const T* right = b.data;
   int64_t step = b.row_stride;
   if (b.column_stride != 1) {
@@ -122,8 +123,8 @@ void gemm_simple(int64_t begin, int64_t end, int64_t n, int64_t k, Strided<T> a,
     right = packed;
     step = n;
   }
-  for (int64_t i = begin; i < end; ++i) {
-    T* row = c + i * n;
+  for (int64_t i = 0; i < m; ++i) {
+    T* row = c + i * ldc;
     std::fill(row, row + n, T(0));
     for (int64_t p = 0; p < k; ++p) {
       const T left = a.data[i * a.row_stride + p * a.column_stride];
@@ -203,22 +204,20 @@ bool gemm_isa_available(GemmIsa isa) {
 }
 
 template <class T>
-void gemm_rows(int64_t begin, int64_t end, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, GemmIsa isa) {
-  if (begin >= end || n == 0) return;
-  a.data += begin * a.row_stride;
-  const int64_t rows = end - begin;
+void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa) {
+  if (m <= 0 || n <= 0) return;
   if constexpr (std::is_floating_point_v<T>) {
-    gemm_blocked<T, T>(kernel_for<T>(isa), rows, n, k, a, b, c + begin * n);
+    gemm_blocked<T, T>(kernel_for<T>(isa), m, n, k, a, b, c, c_stride);
   } else if constexpr (std::is_same_v<typename Compute<T>::type, float>) {
     // A few rows at a time, so that the f32 sums stay in the cache until they are rounded.
-    for (int64_t at = 0; at < rows; at += block_rows) {
-      const int64_t some = std::min(block_rows, rows - at);
+    for (int64_t at = 0; at < m; at += block_rows, a.data += block_rows * a.row_stride) {
+      const int64_t some = std::min(block_rows, m - at);
       float* sums = scratch<float>(2, some * n);
-      gemm_blocked<T, float>(kernel_for<float>(isa), some, n, k, {a.data + at * a.row_stride, a.row_stride, a.column_stride}, b, sums);
-      narrow_row(sums, some * n, c + (begin + at) * n);
+      gemm_blocked<T, float>(kernel_for<float>(isa), some, n, k, a, b, sums, n);
+      for (int64_t i = 0; i < some; ++i) narrow_row(sums + i * n, n, c + (at + i) * c_stride);
     }
   } else {
-    gemm_simple<T>(0, rows, n, k, a, b, c + begin * n);
+    gemm_simple<T>(m, n, k, a, b, c, c_stride);
   }
 }
 
@@ -230,8 +229,8 @@ template <class T> void dot_rows(int64_t begin, int64_t end, int64_t n, int64_t 
   }
 }
 
-#define TERCET_GEMM(T)                                                                                    \
-  template void gemm_rows<T>(int64_t, int64_t, int64_t, int64_t, Strided<T>, Strided<T>, T*, GemmIsa); \
+#define TERCET_GEMM(T)                                                                                     \
+  template void gemm<T>(int64_t, int64_t, int64_t, Strided<T>, Strided<T>, T*, int64_t, GemmIsa);          \
   template void dot_rows<T>(int64_t, int64_t, int64_t, int64_t, const T*, const T*, T*);
 TERCET_GEMM(int8_t)
 TERCET_GEMM(int16_t)

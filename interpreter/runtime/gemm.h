@@ -1,6 +1,6 @@
 // Matrix products with one defined order of every sum (language.md section 10).
 //
-// gemm_rows: C[i, j] = chain of acc = fma(A[i, p], B[p, j], acc), p ascending, from +0. The order depends on nothing
+// gemm: C[i, j] = chain of acc = fma(A[i, p], B[p, j], acc), p ascending, from +0. The order depends on nothing
 // else: not on blocking, threads or instruction set, so any split into row ranges gives the same bits.
 // dot_rows: both operands have the summed axis innermost; the products enter the reduction order of reduce.h: partial
 // p mod 16 of a block of 4096 is the chain fma(a, b, partial) from +0; partials and blocks combine by the same trees.
@@ -26,10 +26,16 @@ template <class T> struct Strided {
 enum class GemmIsa : uint8_t { Best, Avx2, Avx512 };
 bool gemm_isa_available(GemmIsa isa);
 
-/// Rows [begin, end) of the row-major c[m, n] (row i at c + i * n) = a[m, k] b[k, n].
+/// c[m, n] = a[m, k] b[k, n]; row i of c starts at c + i * c_stride. A part of a larger product is one of these too.
 template <class T>
-void gemm_rows(int64_t begin, int64_t end, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c,
-               GemmIsa isa = GemmIsa::Best);
+void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa = GemmIsa::Best);
+
+/// Rows [begin, end) of the packed row-major c[m, n] = a[m, k] b[k, n].
+template <class T>
+void gemm_rows(int64_t begin, int64_t end, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, GemmIsa isa = GemmIsa::Best) {
+  a.data += begin * a.row_stride;
+  gemm(end - begin, n, k, a, b, c + begin * n, n, isa);
+}
 
 /// Rows [begin, end) of the row-major c[m, n]: c[i, j] = dot(a + i * k, b + j * k), each of length k.
 template <class T> void dot_rows(int64_t begin, int64_t end, int64_t n, int64_t k, const T* a, const T* b, T* c);
