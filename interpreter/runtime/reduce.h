@@ -305,10 +305,31 @@ template <bool Largest, class T> void arg_reduce(const T* x, int64_t outer, int6
   }
 }
 
+namespace detail {
+
+/// `rows` contiguous rows of n > 0 side by side, which hides the latency of the chain.
+template <class R, int rows> void cumulate_rows(const typename R::Element* x, int64_t n, typename R::Element* out) {
+  using C = Compute<typename R::Element>;
+  typename R::Element last[rows];
+  for (int r = 0; r < rows; ++r) last[r] = out[r * n] = x[r * n];
+  for (int64_t k = 1; k < n; ++k)
+    for (int r = 0; r < rows; ++r)
+      last[r] = out[r * n + k] = R::store(R::combine(C::load(last[r]), C::load(x[r * n + k])));
+}
+
+}  // namespace detail
+
 /// Left fold along the middle axis, every step kept. f16 and bf16 round at each step, as their result is stored there.
+/// `out` must not overlap x.
 template <class R>
 void cumulate(const typename R::Element* x, int64_t outer, int64_t n, int64_t inner, typename R::Element* out) {
   using C = Compute<typename R::Element>;
+  if (n == 0) return;
+  if (inner == 1) {
+    for (; outer >= 8; outer -= 8, x += 8 * n, out += 8 * n) detail::cumulate_rows<R, 8>(x, n, out);
+    for (; outer > 0; --outer, x += n, out += n) detail::cumulate_rows<R, 1>(x, n, out);
+    return;
+  }
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t k = 0; k < n; ++k) {
       const int64_t at = (o * n + k) * inner;
