@@ -172,6 +172,9 @@ class RecordingParser final : public TercetParser, public antlr4::tree::ParseTre
   void visitTerminal(antlr4::tree::TerminalNode*) override {}
   void visitErrorNode(antlr4::tree::ErrorNode*) override {}
 
+  void break_open_statements() {
+    for (uint32_t node : statements_) result.tree.nodes[node].broken = true;
+  }
   /// The statement just left turns out not to end where it should.
   uint32_t break_last_statement() {
     result.tree.nodes[last_statement_].broken = true;
@@ -241,7 +244,9 @@ class StatementRecovery final : public antlr4::ANTLRErrorStrategy {
     for (ssize_t type : parser_->getExpectedTokens().toList())
       fault.expected.push_back(type_of(static_cast<size_t>(type)));
     parser_->result.faults.push_back(std::move(fault));
-    if (parser_->result.faults.size() >= max_faults) throw TooManyFaults{};
+    if (parser_->result.faults.size() < max_faults) return;
+    parser_->break_open_statements();
+    throw TooManyFaults{};
   }
 
   RecordingParser* parser_;

@@ -210,6 +210,7 @@ TEST_CASE("several errors are reported in one run, in source order, at most ten"
   for (int i = 0; i < 100; ++i) many += "let = 1\n";
   SourceMap sources;
   CHECK(parse(sources.add("t.tct", many)).diagnostics.size() == 10);
+  CHECK(parse(sources.add("t.tct", "fn f() {\n" + many + "}\nfn g(" + many)).diagnostics.size() == 10);
 }
 
 TEST_CASE("what could be read is in the program in spite of errors", "[grammar][errors]") {
