@@ -4,7 +4,6 @@
 
 #include "codegen/plan/cost.h"
 #include "codegen/plan/roles.h"
-#include "codegen/plan/schedule.h"
 #include "interpreter/ir/rewrite.h"
 
 namespace tercet {
@@ -84,10 +83,10 @@ Leaves find_leaves(const ValueFacts& facts, const Root& root) {
 
 KernelGroup::KernelGroup(const ValueFacts& facts, Root first) : facts_(facts) { roots_.push_back(std::move(first)); }
 
-bool KernelGroup::fits() const {
-  bool fits = true;
-  build(fits);
-  return fits;
+Fit KernelGroup::fit() const {
+  Fit fit = Fit::Good;
+  build(fit);
+  return fit;
 }
 
 bool KernelGroup::try_add(const Root& root) {
@@ -95,9 +94,9 @@ bool KernelGroup::try_add(const Root& root) {
   for (const Root& r : roots_)
     if (r.kind == Root::ReduceRoot && root.kind == Root::ReduceRoot && r.reduced != root.reduced) return false;
   roots_.push_back(root);
-  bool fits = true;
-  Kernel k = build(fits);
-  if (fits && k.nodes.size() <= most_nodes) return true;
+  Fit fit = Fit::Good;
+  Kernel k = build(fit);
+  if (fit == Fit::Good && k.nodes.size() <= most_nodes) return true;
   roots_.pop_back();
   return false;
 }
@@ -113,13 +112,13 @@ std::vector<ValueId> KernelGroup::written() const {
 }
 
 Kernel KernelGroup::finish() const {
-  bool fits = true;
-  Kernel k = build(fits);
-  TERCET_CHECK(fits);
+  Fit fit = Fit::Good;
+  Kernel k = build(fit);
+  TERCET_CHECK(fit != Fit::None);
   return k;
 }
 
-Kernel KernelGroup::build(bool& fits) const {
+Kernel KernelGroup::build(Fit& fit) const {
   const Function& f = facts_.function;
   Kernel k;
   ExpressionBuilder expressions(facts_, k);
@@ -150,7 +149,7 @@ Kernel KernelGroup::build(bool& fits) const {
       k.checks.push_back(std::move(c));
     }
   }
-  fits = schedule(k);
+  fit = schedule(k);
   k.cost = cost_of(f, k);
   return k;
 }

@@ -2,6 +2,7 @@
 // space.
 #pragma once
 #include "codegen/plan/expression.h"
+#include "codegen/plan/schedule.h"
 
 namespace tercet {
 
@@ -31,14 +32,13 @@ class KernelGroup {
   KernelGroup(const ValueFacts& facts, Root first);
   /// Adds a root of the same iteration space unless the kernel could not be scheduled any more.
   bool try_add(const Root& root);
-  /// There is a schedule for the roots.
-  bool fits() const;
+  Fit fit() const;
   bool stores(ValueId v) const;
   std::vector<ValueId> written() const;
   Kernel finish() const;
 
  private:
-  Kernel build(bool& fits) const;
+  Kernel build(Fit& fit) const;
 
   const ValueFacts& facts_;
   std::vector<Root> roots_;

@@ -64,7 +64,7 @@ class Planner {
   void reduce(const Op& op) {
     Root root = Root::reduce(f_, op);
     ValueId x = op.inputs[0];
-    if (!facts_.in_memory[x] && !KernelGroup(facts_, root).fits()) {
+    if (!facts_.in_memory[x] && KernelGroup(facts_, root).fit() != Fit::Good) {
       facts_.in_memory[x] = true;
       join(Root::store(f_, x));
     }

@@ -84,9 +84,9 @@ bool reads_along(const Kernel& k, size_t a, size_t b) {
   return score > 0;
 }
 
-bool choose(Kernel& k) {
+Fit choose(Kernel& k) {
   k.schedule = Schedule::Elementwise;
-  if (k.reductions.empty()) return true;
+  if (k.reductions.empty()) return Fit::Good;
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
   bool rows = reduced.size() <= 1 && (kept.empty() || reduced.empty() || kept.back() < reduced[0] ||
                                       !reads_along(k, kept.back(), reduced[0]));
@@ -94,14 +94,14 @@ bool choose(Kernel& k) {
     k.loops.push_back({1, true});
     reduced.push_back(k.loops.size() - 1);
   }
-  if (!rows && kept.empty()) return false;
-  if (!rows && kept.back() < reduced.back() && reads_along(k, reduced.back(), kept.back())) return false;
+  if (!rows && kept.empty()) return Fit::None;
+  bool awkward = !rows && kept.back() < reduced.back() && reads_along(k, reduced.back(), kept.back());
   k.schedule = rows ? Schedule::RowReduce : Schedule::ColumnReduce;
   if (!rows) order.pop_back();
   order.insert(order.end(), reduced.begin(), reduced.end());
   if (!rows) order.push_back(kept.back());
   reorder(k, order);
-  return true;
+  return awkward ? Fit::Awkward : Fit::Good;
 }
 
 void set_depths(Kernel& k) {
@@ -115,12 +115,12 @@ void set_depths(Kernel& k) {
 
 }  // namespace
 
-bool schedule(Kernel& k) {
+Fit schedule(Kernel& k) {
   drop_unit_loops(k);
   collapse(k);
-  bool fits = choose(k);
+  Fit fit = choose(k);
   set_depths(k);
-  return fits;
+  return fit;
 }
 
 }  // namespace tercet
