@@ -6,9 +6,8 @@
 #include "TercetParser.h"
 #include "antlr4-runtime.h"
 
-#include <utf8proc.h>
-
 #include "grammar/syntax_tree.h"
+#include "grammar/unicode.h"
 
 namespace tercet {
 namespace {
@@ -52,11 +51,14 @@ class Utf8Stream final : public antlr4::CharStream {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   }
   Class class_of_code_point() const {
-    utf8proc_int32_t code = 0;
-    utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text_.data() + at_), 4, &code);
-    utf8proc_category_t category = utf8proc_category(code);
-    if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return letter;
-    return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ND ? mark_or_digit : other;
+    switch (character_class(text_, at_)) {
+      case CharacterClass::Letter:
+        return letter;
+      case CharacterClass::MarkOrDigit:
+        return mark_or_digit;
+      default:
+        return other;
+    }
   }
 
   const std::string& text_;

@@ -6,6 +6,7 @@
 
 #include "grammar/builder.h"
 #include "grammar/literals.h"
+#include "grammar/unicode.h"
 
 namespace tercet {
 

@@ -8,6 +8,7 @@
 #include "grammar/literals.h"
 #include "grammar/operator_table.h"
 #include "grammar/parser.h"
+#include "grammar/unicode.h"
 
 namespace tercet {
 

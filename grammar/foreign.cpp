@@ -148,6 +148,11 @@ ForeignComment foreign_comment(const TokenList& list, const std::vector<Token>& 
   return out;
 }
 
+bool is_foreign_else_if(std::string_view word) {
+  const Row* row = find(statements, word);
+  return row && row->instead == TokenType::ELSE_IF;
+}
+
 std::string foreign_statement(std::string_view word) {
   const Row* row = find(statements, word);
   return row ? std::string(row->help) : "";

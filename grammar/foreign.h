@@ -25,6 +25,9 @@ struct ForeignComment {
 bool starts_foreign_comment(const std::vector<Token>& raw, size_t i);
 ForeignComment foreign_comment(const TokenList& list, const std::vector<Token>& raw, size_t i);
 
+/// `elif` and its like.
+bool is_foreign_else_if(std::string_view word);
+
 /// The help for a word of another language at the start of a statement (`def`, `class`, `print x`), or "".
 std::string foreign_statement(std::string_view word);
 

@@ -1,7 +1,6 @@
 #include "grammar/literals.h"
 
 #include <fmt/format.h>
-#include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <optional>
 
 #include "base/diagnostic.h"
+#include "grammar/unicode.h"
 
 namespace tercet {
 namespace {
@@ -156,11 +156,10 @@ size_t append_code_point(std::string& out, std::string_view text, size_t i, Span
   if (text.substr(i, 3) == "\\u{" && close != std::string_view::npos) {
     std::string_view digits = text.substr(i + 3, close - i - 3);
     auto [end, error] = std::from_chars(digits.begin(), digits.end(), code, 16);
-    bool surrogate = code >= 0xD800 && code < 0xE000;
-    if (error == std::errc() && end == digits.end() && code <= 0x10FFFF && !surrogate) {
-      std::array<utf8proc_uint8_t, 4> bytes{};
-      auto n = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes.data());
-      out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(n));
+    std::optional<std::string> bytes;
+    if (error == std::errc() && end == digits.end()) bytes = encode_utf8(code);
+    if (bytes) {
+      out += *bytes;
       return close + 1;
     }
     fail(Kind::Syntax, part(at, i, close + 1), fmt::format("`{}` is not a Unicode character", digits.substr(0, 20)),
@@ -205,40 +204,14 @@ std::string unescape(std::string_view text, Span at, bool braces) {
       out += *c;
       i += 2;
     } else {
-      size_t length =
-          1 + std::min(text.size() - i - 1, static_cast<size_t>(utf8proc_utf8class[static_cast<unsigned char>(next)]));
+      size_t length = std::min<size_t>(2, text.size() - i);
+      while (i + length < text.size() && (text[i + length] & 0xC0) == 0x80) ++length;  // the rest of a code point
       fail(Kind::Syntax, part(at, i, i + length),
            fmt::format("unknown escape `{}` in a string", text.substr(i, length)),
            "write `\\\\` for a backslash, or a raw string r\"…\"");
     }
   }
   return out;
-}
-
-std::string canonical_name(std::string_view text) {
-  bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  if (ascii) return std::string(text);
-  std::string source(text);
-  utf8proc_uint8_t* composed = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(source.c_str()));
-  if (!composed) return source;
-  std::string out(reinterpret_cast<const char*>(composed));
-  std::free(composed);
-  return out;
-}
-
-size_t find_malformed_utf8(std::string_view text) {
-  auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (size_t i = 0; i < text.size();) {
-    if (bytes[i] < 0x80) {
-      ++i;
-      continue;
-    }
-    utf8proc_int32_t code = 0;
-    auto n = utf8proc_iterate(bytes + i, static_cast<utf8proc_ssize_t>(text.size() - i), &code);
-    if (n <= 0) return i;
-    i += static_cast<size_t>(n);
-  }
-  return std::string_view::npos;
 }
 
 }  // namespace tercet

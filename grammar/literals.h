@@ -24,10 +24,4 @@ Number read_number(std::string_view text, Span span, bool negative);
 /// `}}` stand for one brace. Throws Failure(Syntax) for an unknown escape.
 std::string unescape(std::string_view text, Span at, bool braces = false);
 
-/// A name in its canonical form (NFC), so that both ways to write `é` are one name.
-std::string canonical_name(std::string_view text);
-
-/// Offset of the first byte that is not valid UTF-8, or npos.
-size_t find_malformed_utf8(std::string_view text);
-
 }  // namespace tercet

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "grammar/builder.h"
-#include "grammar/literals.h"
 #include "grammar/syntax_errors.h"
 #include "grammar/token_filter.h"
+#include "grammar/unicode.h"
 
 namespace tercet {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "grammar/foreign.h"
 #include "grammar/formatted.h"
+#include "grammar/token_lookahead.h"
 
 namespace tercet {
 
@@ -30,14 +31,6 @@ using enum TokenType;
 using Raw = std::vector<Token>;
 
 constexpr size_t max_diagnostics = 10;
-
-bool is_blank(TokenType type) { return type == SPACE || type == COMMENT || type == NEWLINE || type == DOC_COMMENT; }
-
-/// Words that start a statement and cannot stand inside ( ) or [ ]: a bracket before them was forgotten.
-bool starts_statement_only(TokenType type) {
-  return type == LET || type == VAR || type == FN || type == WHILE || type == RETURN || type == BREAK ||
-         type == CONTINUE || type == IMPORT;
-}
 
 class Filter {
  public:
@@ -124,33 +117,19 @@ class Filter {
 
   void line_break_before(const Raw& raw, size_t i) {
     const Token& t = raw[i];
-    if (inside_parentheses() && innermost() != HOLE_OPEN && starts_statement_only(t.type) &&
-        next_significant(raw, i).type != ASSIGN && last() != DOT)
+    if (inside_parentheses() && innermost() != HOLE_OPEN && last() != DOT && can_only_start_statement(raw, i))
       close_forgotten(t);
     if (inside_parentheses() || continues_line(last())) return;
     if (t.type == PIPE || t.type == DOT || t.type == ELSE || t.type == RBRACE) return;
-    if (last() == RBRACE && is_else_if(t)) return;
+    if (last() == RBRACE && is_foreign_else_if(text(t))) return;
     separate(t, false);
   }
-
-  static Token next_significant(const Raw& raw, size_t i) {
-    for (++i; i < raw.size(); ++i)
-      if (!is_blank(raw[i].type)) return raw[i];
-    return {};
-  }
-  static Token next_on_line(const Raw& raw, size_t i) {
-    for (++i; i < raw.size(); ++i)
-      if (raw[i].type != SPACE) return raw[i];
-    return {};
-  }
-  /// The token that touches this one, or END.
-  static Token next_touching(const Raw& raw, size_t i) { return i + 1 < raw.size() ? raw[i + 1] : Token{}; }
 
   void significant(const Raw& raw, size_t& i) {
     if (line_start_) line_break_before(raw, i);
     Token t = raw[i];
     if (rename(raw, i, t)) return emit(t);
-    if (is_else_if(t) && last() == RBRACE) {
+    if (is_foreign_else_if(text(t)) && last() == RBRACE) {
       report(Kind::Syntax, t.begin, t.end, fmt::format("`{}` is a word of another language", text(t)),
              foreign_statement(text(t)));
       emit(ELSE_IF, t.begin, t.begin);
@@ -170,6 +149,9 @@ class Filter {
       case RBRACKET:
       case RBRACE:
         return close(t);
+      case VAR:
+        if (!declares_variable(raw, i)) t.type = NAME;
+        break;
       case FAT_ARROW:
         mark_lambda();
         break;
@@ -212,8 +194,11 @@ class Filter {
     return true;
   }
 
-  bool is_else_if(const Token& t) const {
-    return t.type == NAME && (text(t) == "elif" || text(t) == "elsif" || text(t) == "elseif");
+  /// `var` is also the library's variance: it declares only at the start of a statement, before a name or a pattern and
+  /// its `=`.
+  bool declares_variable(const Raw& raw, size_t i) {
+    bool starts = tokens().empty() || last() == SEPARATOR || last() == LBRACE;
+    return starts && is_variable_declaration(raw, i);
   }
 
   void mark_lambda() {
@@ -333,11 +318,6 @@ class Filter {
       return true;
     }
     return false;
-  }
-
-  static bool is_exponent(std::string_view word) {
-    return (word[0] == 'e' || word[0] == 'E') && word.size() > 1 &&
-           word.find_first_not_of("0123456789", 1) == std::string_view::npos;
   }
 
   /// `x++`, `x--` at the end of a statement.

@@ -152,6 +152,15 @@ TEST_CASE("reserved words are names after a point and before `=` in brackets", "
   CHECK(ast_of("r.not\nb") == "(. r not)\nb");
 }
 
+TEST_CASE("`var` declares a variable and names the variance", "[grammar]") {
+  CHECK(ast_of("var x = 1; var (a, b) = c; var _ = 2") == "(var x 1)\n(var (a b) c)\n(var _ 2)");
+  CHECK(ast_of("var(x, axis=0)") == "(call var x :axis 0)");
+  CHECK(ast_of("fn var(x) = sqrt(var(x)) + (xs |> var)") == "(fn var (x) (+ (call sqrt (call var x)) (|> xs var)))");
+  CHECK(ast_of("x.var() + vmap var(xs)") == "(+ (call (. x var)) (call (vmap var) xs))");
+  CHECK(ast_of("f(\nvar(x),\nvar\n)") == "(call f (call var x) var)");
+  CHECK(ast_of("{ var\n|> f }") == "(block\n  (|> var f))");
+}
+
 TEST_CASE("transforms take a name with members, a parenthesis or a transform, and are atoms", "[grammar]") {
   std::string same = "(call (jit (vmap f)) x)";
   CHECK(ast_of("jit vmap f(x)") == same);
