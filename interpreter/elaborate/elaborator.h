@@ -60,6 +60,8 @@ class Elaborator {
  public:
   explicit Elaborator(Environment& environment) : environment_(environment) {}
   Elaborated statement(const ast::Stmt& statement);
+  /// The function that an expression names, for arguments of these types, as `jit` would compile it.
+  FunctionPtr function(const ast::Expr& expression, std::span<const Type> arguments);
 
   // ---- used by lowerings (builtins) ----
   Frame& frame() { return *frame_; }
@@ -119,7 +121,7 @@ class Elaborator {
   std::string identity(const Sym& function) const;
 
  private:
-  friend class ScopeGuard;
+  void start();
   friend class SpanScope;
   struct Binding { Sym value; bool is_var = false; bool captured = false; Span span; };
   /// The locals of one call (or of the statement): blocks inside it nest.

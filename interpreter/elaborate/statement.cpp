@@ -3,9 +3,7 @@
 
 namespace tercet {
 
-Elaborated Elaborator::statement(const ast::Stmt& s) {
-  Frame root("statement", nullptr);
-  frame_ = &root;
+void Elaborator::start() {
   contexts_.clear();
   active_.clear();
   written_.clear();
@@ -13,6 +11,31 @@ Elaborated Elaborator::statement(const ast::Stmt& s) {
   contexts_.emplace_back();
   contexts_.back().top_level = true;
   contexts_.back().scopes.emplace_back();
+}
+
+FunctionPtr Elaborator::function(const ast::Expr& expression, std::span<const Type> arguments) {
+  Frame root("function", nullptr, true);
+  frame_ = &root;
+  start();
+  inside_jit_ = true;
+  std::vector<CallArgument> values;
+  for (const Type& t : arguments) values.push_back({"", root.param(t, false), expression.span});
+  try {
+    Sym result = apply(expr(expression), std::move(values), expression.span);
+    std::vector<Leaf> leaves;
+    collect_leaves(result, leaves);
+    std::vector<ValueId> results;
+    for (const Leaf& leaf : leaves) results.push_back(root.use(leaf));
+    return root.finish(std::move(results));
+  } catch (const StaticNeeded& needed) {
+    fail(Kind::Value, needed.span, needed.message, "write it as a number");
+  }
+}
+
+Elaborated Elaborator::statement(const ast::Stmt& s) {
+  Frame root("statement", nullptr);
+  frame_ = &root;
+  start();
   Elaborated out;
   try {
     Sym value = execute(s, true);

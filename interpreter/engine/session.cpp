@@ -39,6 +39,36 @@ class Session::Names final : public Environment {
 
 namespace {
 
+/// "f32[n], i32" -> "p0: f32[n], p1: i32": commas inside brackets do not separate.
+std::string named_types(const std::string& types) {
+  std::string out;
+  int depth = 0, count = 0;
+  bool start = true;
+  for (char c : types) {
+    if (start && c != ' ') out += fmt::format("p{}: ", count++), start = false;
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    out += c;
+    if (c == ',' && depth == 0) start = true;
+  }
+  return out;
+}
+
+std::vector<Type> types_of(const ast::FunctionDef& f) {
+  std::vector<Type> out;
+  std::map<std::string, Dim> sizes;
+  for (const ast::Param& p : f.params) {
+    Type t;
+    if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in --args 'f32[n, 128], i32'");
+    for (const auto& s : p.type->sizes) {
+      if (s.ragged) t.dims.push_back(Dim::ragged("*"));
+      else if (s.value) t.dims.emplace_back(*s.value);
+      else t.dims.push_back(sizes.try_emplace(s.name, Dim::symbol(s.name)).first->second);
+    }
+    out.push_back(std::move(t));
+  }
+  return out;
+}
+
 Value constant(double value) {
   Array a = scalar_of(DType::F32, value);
   a.weak = true;
@@ -70,30 +100,44 @@ std::vector<std::string> Session::names() const {
   return out;
 }
 
-Outcome Session::run(const SourceFile& source) {
+/// Turns what is thrown inside into diagnostics.
+Outcome Session::guarded(const std::function<void(Outcome&)>& work) {
   Outcome out;
+  Diagnostic d;
   try {
-    ParseResult parsed = parse(source);
-    out.incomplete = parsed.incomplete;
-    out.diagnostics = std::move(parsed.diagnostics);
-    if (!out.ok()) return out;
-    for (const ast::StmtPtr& statement : parsed.program.statements) {
-      out.value.reset();
-      out.value = run_statement(*statement);
-    }
+    work(out);
+    return out;
   } catch (const Failure& failure) {
     out.diagnostics = failure.diagnostics();
   } catch (const std::bad_alloc&) {
-    Diagnostic d;
     d.kind = Kind::Limit;
     d.message = "out of memory";
     out.diagnostics = {d};
   } catch (const std::exception& e) {
-    Diagnostic d;
     d.message = fmt::format("an error inside Tercet: {}", e.what());
     out.diagnostics = {d};
   }
-  if (!out.ok()) out.value.reset();
+  out.value.reset();
+  return out;
+}
+
+Outcome Session::run(const SourceFile& source) {
+  return guarded([&](Outcome& out) {
+    ParseResult parsed = parse(source);
+    out.incomplete = parsed.incomplete;
+    out.diagnostics = std::move(parsed.diagnostics);
+    if (!out.ok()) return;
+    for (const ast::StmtPtr& statement : parsed.program.statements) {
+      out.value.reset();
+      out.value = run_statement(*statement);
+    }
+  });
+}
+
+Outcome Session::define(const SourceFile& source) {
+  auto write = std::exchange(options_.write, [](std::string_view) {});
+  Outcome out = run(source);
+  options_.write = std::move(write);
   return out;
 }
 
@@ -145,9 +189,34 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
   }
 }
 
-FunctionPtr Session::function_for(const std::string&, const std::string&, bool) {
-  fail(Kind::Unsupported, {}, "this is not there yet");
+Outcome Session::show_stage(const std::string& expression, const std::string& argument_types, const std::string& stage, std::string* out) {
+  return guarded([&](Outcome& outcome) {
+    ParseResult parsed = parse(add_source("--fn", expression));
+    // The types as a signature, which the grammar reads.
+    ParseResult signature = parse(add_source("--args", "fn f(" + named_types(argument_types) + ") = 0"));
+    outcome.diagnostics = !parsed.diagnostics.empty() ? parsed.diagnostics : signature.diagnostics;
+    if (!outcome.ok()) return;
+    auto* e = parsed.program.statements.empty() ? nullptr : parsed.program.statements[0]->as<ast::ExprStmt>();
+    if (!e) fail(Kind::Value, {}, "--fn takes an expression that names a function");
+    std::vector<Type> types = types_of(*signature.program.statements[0]->as<ast::FunctionStmt>()->function);
+    Names names(*this);
+    FunctionPtr f = Elaborator(names).function(*e->value, types);
+    if (stage == "ir" || stage == "batched" || stage == "optimized") *out = print(*f);
+    else if (!options_.backend) fail(Kind::Unsupported, {}, "this build has no compiler");
+    else *out = options_.backend->compile(f, options_.compile)->dump(stage);
+  });
 }
+
+Outcome Session::statement_ir(const SourceFile& source, std::string* out) {
+  return guarded([&](Outcome& outcome) {
+    ParseResult parsed = parse(source);
+    outcome.diagnostics = std::move(parsed.diagnostics);
+    Names names(*this);
+    for (const ast::StmtPtr& s : parsed.program.statements) *out = print(*Elaborator(names).statement(*s).function);
+  });
+}
+
+ast::FunctionPtr Session::library_function(const std::string& name) { return Names(*this).library_function(name); }
 
 std::string value_text(const Value& value) {
   auto joined = [](const std::vector<Value>& list, const std::vector<std::string>* names) {

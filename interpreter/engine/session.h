@@ -43,8 +43,14 @@ class Session {
   Outcome run(const SourceFile& source);
   /// Elaborates without running what follows the first statement that needs values; reports what it finds.
   Outcome check(const SourceFile& source);
-  /// The function of a global for arguments of these types ("f32[n, 128], i32"), for `tercet ir`.
-  FunctionPtr function_for(const std::string& expression, const std::string& argument_types, bool batched);
+  /// Runs a source without its output: for tools that need its definitions.
+  Outcome define(const SourceFile& source);
+  /// Text of a stage ("ir", "batched", "optimized", "kernels", "llvm", "asm") of the function that `expression` names,
+  /// for arguments of these types ("f32[n, 128], i32[k]"; a name means the same size everywhere).
+  Outcome show_stage(const std::string& expression, const std::string& argument_types, const std::string& stage, std::string* out);
+  /// The function that the last statement of a source elaborates to.
+  Outcome statement_ir(const SourceFile& source, std::string* out);
+  ast::FunctionPtr library_function(const std::string& name);
   const Value* find(const std::string& name) const;
   void set(const std::string& name, Value value);
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
@@ -57,6 +63,7 @@ class Session {
   class Context;
   friend class Names;
   friend class Context;
+  Outcome guarded(const std::function<void(Outcome&)>& work);
   std::optional<Value> run_statement(const ast::Stmt& statement);
   std::vector<Array> execute(const FunctionPtr& function, std::vector<Array> arguments);
 
