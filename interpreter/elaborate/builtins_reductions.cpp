@@ -104,10 +104,16 @@ Sym count(Elaborator& e, A& a) {
   return reduce(e, sum_op, e.cast(e.cast(x, DType::Bool), DType::I32), a[1].value_or(Sym()), std::nullopt);
 }
 
-/// Integers and bool as the default float, floats as they are.
-Sym as_float(Elaborator& e, A& a) {
+/// The float that sums of x are taken in: f16 and bf16 are widened, integers and bool become the default float.
+Sym widened(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "this function");
-  return is_float(x.type.dtype) ? x : e.cast(x, DType::F32);
+  return x.type.dtype == DType::F64 ? x : e.cast(x, DType::F32);
+}
+
+/// y in the float dtype of x.
+Sym narrowed(Elaborator& e, A& a) {
+  DType dtype = e.array(*a[1], "this function").type.dtype;
+  return e.cast(e.array(*a[0], "this function"), is_float(dtype) ? dtype : DType::F32);
 }
 
 /// How many elements a reduction over `axis` takes together, as a size.
@@ -131,7 +137,8 @@ constexpr BuiltinDef list[] = {
     {"argmax", "x, axis=, keepdims=", "Index of the first largest element.", arg_extremum<argmax_op>},
     {"argmin", "x, axis=, keepdims=", "Index of the first smallest element.", arg_extremum<argmin_op>},
     {"count", "x, axis=", "How many are not zero.", count},
-    {"as_float", "x", "x as floats: integers become f32.", as_float},
+    {"widened", "x", "x in the float in which its sums are taken.", widened},
+    {"narrowed", "y, x", "y in the float dtype of x.", narrowed},
     {"reduced_size", "x, axis=", "Number of elements that a reduction over the axes takes together.", reduced_size},
     {"cumsum", "x, axis=", "Running sum.", cumulative<cumsum_op>},
     {"cumprod", "x, axis=", "Running product.", cumulative<cumprod_op>},

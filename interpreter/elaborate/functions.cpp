@@ -238,7 +238,8 @@ Sym Elaborator::outlined(const Sym::Closure& f, const std::string& key, std::vec
     Frame* outer = frame_;
     auto inside = [&](const Leaf& x) {
       Type type = x.type;
-      for (Dim& d : type.dims) d = Dim::symbol("n");
+      for (Dim& d : type.dims)
+        if (!d.is_ragged()) d = Dim::symbol("n");
       return body.param(type, x.weak);
     };
     std::vector<Sym> parameters;

@@ -92,7 +92,11 @@ Sym Elaborator::apply_transformed(const Sym::Transformed& t, std::vector<CallArg
 Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
                           const std::function<Sym(std::span<const Leaf>)>& body) {
   std::vector<BatchedValue> arguments;
-  for (const Leaf& x : mapped) arguments.push_back({use(x), true});
+  for (const Leaf& x : mapped) {
+    if (x.type.is_ragged())
+      error(Kind::Unsupported, fmt::format("rows of different length are not mapped yet: this is {}", describe(x)), "make them dense first: pad(x)");
+    arguments.push_back({use(x), true});
+  }
   Frame* outer = frame_;
   Frame lane(name, outer);
   frame_ = &lane;
@@ -252,7 +256,8 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
       size_t i = at++;
       if (fixed[i]) return x;
       Type type = x.type;
-      for (Dim& d : type.dims) d = Dim::symbol(fmt::format("n{}", i));
+      for (Dim& d : type.dims)
+        if (!d.is_ragged()) d = Dim::symbol(fmt::format("n{}", i));
       return body.param(type, x.weak);
     };
     std::vector<CallArgument> inner = arguments;

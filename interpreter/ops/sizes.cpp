@@ -25,7 +25,8 @@ std::vector<Array> eval_as_size(EvalContext& context, const Function&, const Op&
   context.define(op, size);
   return {scalar_of_int(DType::I64, size)};
 }
-std::vector<BatchedValue> batch_as_size(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
+std::vector<BatchedValue> batch_as_size(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  if (!in[0].mapped) return c.emit_shared(f, op, in);
   fail(Kind::Unsupported, op.span, "a size that differs between lanes gives rows of different length, which vmap does not do yet",
        "give every lane the same size and mask what is left over");
 }
