@@ -27,7 +27,8 @@ FENCES = {
     r"antlr4-runtime|Tercet\w*\.h$": ["grammar"],
     r"llvm(-c)?/": ["codegen/llvm", "codegen/jit"],
     r"(oneapi/)?tbb/": ["interpreter/runtime", "codegen"],
-    r"(simdjson\.h|re2/|utf8proc\.h)": ["interpreter/runtime"],
+    r"(simdjson\.h|re2/)": ["interpreter/runtime"],
+    r"utf8proc\.h": ["grammar", "interpreter/runtime"],
     r"mpi\.h": ["interpreter/runtime"],
     r"CLI/|histedit\.h|editline/": ["repl"],
 }

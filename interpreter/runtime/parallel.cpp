@@ -1,10 +1,12 @@
 #include "interpreter/runtime/parallel.h"
 
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <vector>
 
 #include "interpreter/runtime/array.h"
@@ -61,6 +63,12 @@ void parallel_chunks(int64_t count, int64_t grain, const std::function<void(int6
   observe();
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
+}
+
+void limit_threads(int threads) {
+  static std::unique_ptr<tbb::global_control> limit;
+  limit.reset();
+  limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
 }
 
 }  // namespace tercet

@@ -31,4 +31,7 @@ int64_t chunk_count(int64_t count, int64_t grain);
 /// Calls body(chunk, begin, end) for contiguous chunks that cover [0, count) in order, and polls before each.
 void parallel_chunks(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int64_t)>& body);
 
+/// Lets this process use at most `threads` threads from now on (the command line's --threads).
+void limit_threads(int threads);
+
 }  // namespace tercet
