@@ -17,13 +17,16 @@ namespace tercet {
 class Body {
  public:
   /// Starts the kernel's function in `module`, with C linkage under `name`.
-  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name);
+  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name, bool cheap_masks);
   /// Ends it with a return.
   void finish();
 
   llvm::IRBuilder<>& builder() { return b_; }
   LlvmNumbers& numbers() { return numbers_; }
   const Kernel& kernel() const { return k_; }
+  /// Whole vectors get code of their own. Else one body serves both: masks are free, or there is so much to compute that
+  /// a branch around each load and store costs less than compiling everything twice.
+  bool two_bodies() const { return !cheap_masks_ && k_.cost <= 24; }
   int depth() const { return static_cast<int>(k_.loops.size()); }
 
   llvm::Value* size(const Dim& d);
@@ -43,7 +46,8 @@ class Body {
   void emit_lanes(llvm::Value* i, llvm::Value* mask);
   /// Only sets the vector loop's counter, for address().
   void at_column(llvm::Value* i) { counters_.back() = i; }
-  /// All whole vectors of [begin, end), then the masked rest. lanes(i, mask, carried) -> carried.
+  /// Vectors over [begin, end), masked where they reach past it. lanes(i, mask, carried) -> carried emits one; it is
+  /// called twice, for whole vectors (mask null) and for the rest, where masks cost time, and else once.
   template <class Lanes> Values vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes);
 
   /// Value of a node: single, or spread over the lanes.
@@ -102,20 +106,27 @@ class Body {
   std::vector<llvm::Value*> buffers_;
   std::vector<llvm::Value*> counters_, values_, spread_;   // per loop; per node
   std::vector<Running> running_;                   // of each node, then of each store
-  bool in_lanes_ = false;
+  llvm::Value* whole_ = nullptr;                   // all lanes are on, where that is worth asking
+  bool in_lanes_ = false, cheap_masks_;
 };
 
 template <class Lanes> Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes) {
-  llvm::Value* count = b_.CreateSub(end, begin);
-  llvm::Value* whole = b_.CreateAdd(begin, b_.CreateAnd(count, b_.getInt64(-static_cast<int64_t>(vector_lanes))));
-  carried = counted_loop(b_, begin, whole, vector_lanes, carried,
-                         [&](llvm::Value* i, const Values& c) { return lanes(i, nullptr, c); });
+  llvm::Value* whole = begin;                      // where whole vectors end
+  if (two_bodies()) {
+    llvm::Value* count = b_.CreateSub(end, begin);
+    whole = b_.CreateAdd(begin, b_.CreateAnd(count, b_.getInt64(-static_cast<int64_t>(vector_lanes))));
+    carried = counted_loop(b_, begin, whole, vector_lanes, carried,
+                           [&](llvm::Value* i, const Values& c) { return lanes(i, nullptr, c); });
+  }
   carried = counted_loop(b_, whole, end, vector_lanes, carried, [&](llvm::Value* i, const Values& c) {
-    llvm::Value* left = b_.CreateVectorSplat(vector_lanes, b_.CreateTrunc(b_.CreateSub(end, i), b_.getInt32Ty()));
-    llvm::Value* mask = b_.CreateICmpSLT(lane_numbers(b_.getInt32Ty()), left);
+    llvm::Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, i), b_.getInt64(vector_lanes));
+    llvm::Value* limit = b_.CreateVectorSplat(vector_lanes, b_.CreateTrunc(left, b_.getInt32Ty()));
+    llvm::Value* mask = b_.CreateICmpSLT(lane_numbers(b_.getInt32Ty()), limit);
+    if (!two_bodies() && !cheap_masks_) whole_ = b_.CreateICmpEQ(left, b_.getInt64(vector_lanes));
     return lanes(i, mask, c);
   });
   in_lanes_ = false;
+  whole_ = nullptr;
   numbers_.set_lanes(1);
   return carried;
 }

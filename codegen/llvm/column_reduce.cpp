@@ -53,14 +53,14 @@ class ColumnReduce {
   void emit_strips(size_t first_reduced) {
     auto [begin, end] = body_.range(column_);
     llvm::Value* last = end;
+    total_ = b_.getInt64(1);
+    for (const Loop& l : k_.loops)
+      if (l.reduced) total_ = b_.CreateMul(total_, body_.size(l.extent));
     simple_loop(b_, begin, end, width_, [&](llvm::Value* from) {
       strip_ = {from, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(from, b_.getInt64(static_cast<uint64_t>(width_))), last)};
       b_.CreateStore(b_.getInt64(0), sequence_);
       emit_reduced(first_reduced);
-      llvm::Value* count = b_.CreateLoad(b_.getInt64Ty(), sequence_);
-      llvm::Value* unfinished = b_.CreateAnd(count, b_.getInt64(reduce_block - 1));
-      emit_if(b_, b_.CreateICmpNE(unfinished, b_.getInt64(0)), [&] { end_block(count, unfinished); });
-      store_results(count);
+      store_results();
     });
   }
 
@@ -93,21 +93,21 @@ class ColumnReduce {
     llvm::Value* next = b_.CreateAdd(at, b_.getInt64(1));
     b_.CreateStore(next, sequence_);
     llvm::Value* full = b_.CreateICmpEQ(b_.CreateAnd(next, b_.getInt64(reduce_block - 1)), b_.getInt64(0));
-    emit_if(b_, full, [&] { end_block(next, b_.getInt64(reduce_partials)); });
+    emit_if(b_, b_.CreateOr(full, b_.CreateICmpEQ(next, total_)), [&] { end_block(at, in_block); });
   }
 
-  /// The partial rows of a block become one total, which joins the counter. `count`: elements so far; `rows`: how many
-  /// partials this block has (more than 16 count as 16).
-  void end_block(llvm::Value* count, llvm::Value* rows) {
-    llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rows, b_.getInt64(reduce_partials));
-    for (int64_t half = reduce_partials / 2; half > 0; half /= 2) {
-      llvm::Value* half_value = b_.getInt64(static_cast<uint64_t>(half));
-      llvm::Value* pairs = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, half_value, b_.CreateSub(filled, half_value));
+  /// The partial rows of a block become one total, which joins the counter. `last`: number of the block's last element,
+  /// `last_in_block` the same within the block.
+  void end_block(llvm::Value* last, llvm::Value* last_in_block) {
+    llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(last_in_block, b_.getInt64(1)), b_.getInt64(reduce_partials));
+    simple_loop(b_, b_.getInt64(0), b_.getInt64(4), 1, [&](llvm::Value* level) {   // p[j] with p[j + 8], then + 4, + 2, + 1
+      llvm::Value* half = b_.CreateLShr(b_.getInt64(reduce_partials / 2), level);
+      llvm::Value* pairs = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, half, b_.CreateSub(filled, half));
       simple_loop(b_, b_.getInt64(0), pairs, 1, [&](llvm::Value* j) {
-        combine_rows(&Rows::partial, row_at(j), &Rows::partial, row_at(b_.CreateAdd(j, half_value)), &Rows::partial, row_at(j));
+        combine_rows(&Rows::partial, row_at(j), &Rows::partial, row_at(b_.CreateAdd(j, half)), &Rows::partial, row_at(j));
       });
-    }
-    llvm::Value* block = b_.CreateLShr(b_.CreateSub(count, b_.getInt64(1)), b_.getInt64(12));
+    });
+    llvm::Value* block = b_.CreateLShr(last, b_.getInt64(12));
     static_assert(reduce_block == 1 << 12);
     llvm::Value* ones = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateAdd(block, b_.getInt64(1)), b_.getTrue());
     llvm::Value* first = b_.getInt64(0);
@@ -121,8 +121,8 @@ class ColumnReduce {
     });
   }
 
-  void store_results(llvm::Value* count) {
-    llvm::Value* blocks = b_.CreateLShr(b_.CreateAdd(count, b_.getInt64(reduce_block - 1)), b_.getInt64(12));
+  void store_results() {
+    llvm::Value* blocks = b_.CreateLShr(b_.CreateAdd(total_, b_.getInt64(reduce_block - 1)), b_.getInt64(12));
     llvm::Value* none = b_.CreateICmpEQ(blocks, b_.getInt64(0));
     llvm::Value* lowest = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, blocks, b_.getFalse());
     lowest = b_.CreateSelect(none, b_.getInt64(0), lowest);
@@ -193,7 +193,8 @@ class ColumnReduce {
   int64_t width_;                                    // columns of a strip
   std::vector<Reducer> reducers_;
   std::vector<Rows> rows_;
-  llvm::Value* sequence_;                            // i64: elements of the reduced sequence so far
+  llvm::Value* sequence_;                            // i64 in memory: elements of the reduced sequence so far
+  llvm::Value* total_ = nullptr;                     // elements of the whole sequence
   std::pair<llvm::Value*, llvm::Value*> strip_{};    // columns [first, second)
 };
 

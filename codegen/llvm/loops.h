@@ -63,4 +63,26 @@ template <class Then> void emit_if(llvm::IRBuilder<>& b, llvm::Value* condition,
   b.SetInsertPoint(after);
 }
 
+/// `yes` or `no`, each of which emits code and may give a value; returns the one that comes about (null for no values).
+template <class Yes, class No> llvm::Value* emit_either(llvm::IRBuilder<>& b, llvm::Value* condition, Yes yes, No no) {
+  llvm::Function* f = b.GetInsertBlock()->getParent();
+  auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, f); };
+  llvm::BasicBlock *then = block("then"), *other = block("else"), *after = block("after");
+  b.CreateCondBr(condition, then, other);
+  b.SetInsertPoint(then);
+  llvm::Value* a = yes();
+  then = b.GetInsertBlock();
+  b.CreateBr(after);
+  b.SetInsertPoint(other);
+  llvm::Value* c = no();
+  other = b.GetInsertBlock();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  if (!a || a->getType()->isVoidTy()) return nullptr;
+  llvm::PHINode* phi = b.CreatePHI(a->getType(), 2);
+  phi->addIncoming(a, then);
+  phi->addIncoming(c, other);
+  return phi;
+}
+
 }  // namespace tercet

@@ -68,8 +68,10 @@ llvm::Value* Body::emit_load(const Node& n, const Running& r, llvm::Value* mask)
 
 llvm::Value* Body::load_contiguous(llvm::Type* type, llvm::Value* pointer, llvm::Value* mask) {
   llvm::Align align = alignment_of(type->getScalarType());
-  if (!mask) return b_.CreateAlignedLoad(type, pointer, align);
-  return b_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type));
+  auto plain = [&]() -> llvm::Value* { return b_.CreateAlignedLoad(type, pointer, align); };
+  auto masked = [&]() -> llvm::Value* { return b_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type)); };
+  if (whole_) return emit_either(b_, whole_, plain, masked);
+  return mask ? masked() : plain();
 }
 
 llvm::Value* Body::load_scattered(llvm::Type* type, llvm::Value* base, llvm::Value* offsets, llvm::Value* mask) {
@@ -121,8 +123,11 @@ void Body::store_lanes(llvm::Value* v, DType dtype, int32_t buffer_number, llvm:
   llvm::Value* pointer = b_.CreateGEP(element, buffer(buffer_number), base);
   llvm::Align align = alignment_of(element);
   if (step.is(1)) {
-    if (mask) b_.CreateMaskedStore(stored, pointer, align, mask);
-    else b_.CreateAlignedStore(stored, pointer, align);
+    auto plain = [&]() -> llvm::Value* { return b_.CreateAlignedStore(stored, pointer, align); };
+    auto masked = [&]() -> llvm::Value* { return b_.CreateMaskedStore(stored, pointer, align, mask); };
+    if (whole_) emit_either(b_, whole_, plain, masked);
+    else if (mask) masked();
+    else plain();
     return;
   }
   if (!mask) mask = llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_in_vector));

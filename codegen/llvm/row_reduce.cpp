@@ -42,17 +42,8 @@ class RowReduce {
     llvm::Value* to_caller = b_.CreateIsNotNull(totals);
     simple_loop(b_, begin, end, 1, [&](llvm::Value* block) {
       std::vector<Values> total = emit_block(block);
-      auto* yes = llvm::BasicBlock::Create(b_.getContext(), "to_caller", b_.GetInsertBlock()->getParent());
-      auto* no = llvm::BasicBlock::Create(b_.getContext(), "combine", b_.GetInsertBlock()->getParent());
-      auto* after = llvm::BasicBlock::Create(b_.getContext(), "after", b_.GetInsertBlock()->getParent());
-      b_.CreateCondBr(to_caller, yes, no);
-      b_.SetInsertPoint(yes);
-      give(totals, block, total);
-      b_.CreateBr(after);
-      b_.SetInsertPoint(no);
-      join(block, total);
-      b_.CreateBr(after);
-      b_.SetInsertPoint(after);
+      emit_either(b_, to_caller, [&]() -> llvm::Value* { give(totals, block, total); return nullptr; },
+                  [&]() -> llvm::Value* { join(block, total); return nullptr; });
     });
     emit_if(b_, b_.CreateNot(to_caller), [&] { store_results(end); });
   }

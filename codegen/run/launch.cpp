@@ -38,8 +38,9 @@ class Run {
       blocks = (blocks + reduce_block - 1) / reduce_block;
       if (work > small_work && blocks > 1 && (kept_ < l_.threads || work / kept_ > chunk_work)) return by_blocks(blocks, work / kept_);
     }
-    if (work <= small_work || k_.loops.empty()) call(ranges_, nullptr);
-    else in_chunks(ranges_, loop_to_cut(), work, nullptr);
+    size_t loop = loop_to_cut();
+    if (work <= small_work || loop == k_.loops.size()) call(ranges_, nullptr);
+    else in_chunks(ranges_, loop, work, nullptr);
     return failed_ != 0;
   }
 
@@ -50,7 +51,7 @@ class Run {
   }
 
   bool may_cut(size_t loop) const { return !k_.loops[loop].reduced; }
-  /// The outermost loop with parts for every thread, else the longest.
+  /// The outermost loop with parts for every thread, else the longest; the number of loops when none may be cut.
   size_t loop_to_cut() const {
     size_t longest = k_.loops.size();
     for (size_t l = 0; l < k_.loops.size(); ++l) {
