@@ -1,6 +1,6 @@
 // Sources made to break a parser: each is answered within a second, by an error or a program, without deep recursion.
 #include <catch2/catch.hpp>
-#include <chrono>
+#include <ctime>
 #include <random>
 #include <thread>
 
@@ -29,15 +29,14 @@ std::string repeat(std::string_view text, size_t n) {
 std::string outcome(const std::string& text) {
   SourceMap sources;
   const SourceFile& file = sources.add("t.tct", text);
-  auto begin = std::chrono::steady_clock::now();
+  std::clock_t begin = std::clock();  // processor time: other work on the machine does not count
   std::string kind;
   {
     ParseResult r = parse(file);
     kind = r.diagnostics.empty() ? "" : name_of(r.diagnostics[0].kind);
     for (const Diagnostic& d : r.diagnostics) render(d, sources);
   }
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  CHECK(took.count() < seconds_allowed);
+  CHECK(double(std::clock() - begin) / CLOCKS_PER_SEC < seconds_allowed);
   return kind;
 }
 
