@@ -129,7 +129,7 @@ class Filter {
     if (line_start_) line_break_before(raw, i);
     Token t = raw[i];
     if (rename(raw, i, t)) return emit(t);
-    if (is_foreign_else_if(text(t)) && last() == RBRACE) {
+    if (last() == RBRACE && is_foreign_else_if(text(t))) {
       report(Kind::Syntax, t.begin, t.end, fmt::format("`{}` is a word of another language", text(t)),
              foreign_statement(text(t)));
       emit(ELSE_IF, t.begin, t.begin);
