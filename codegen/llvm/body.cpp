@@ -105,6 +105,7 @@ void Body::advance(int depth) {
 llvm::Value* Body::address(const Index& index) {
   llvm::Value* sum = size(index.offset);
   for (const Index::Term& t : index.loops) sum = add_product(sum, counters_[static_cast<size_t>(t.of)], t.coefficient);
+  for (const Index::Term& t : index.nodes) sum = add_product(sum, single(t.of), t.coefficient);
   return sum;
 }
 

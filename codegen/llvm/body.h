@@ -56,12 +56,15 @@ class Body {
   /// Stores and checks of the innermost level, for the lanes just emitted (or the single point of a kernel without loops).
   void emit_effects(llvm::Value* mask);
 
-  /// offset + coefficients * counters, for an index over the loops entered so far.
+  /// offset + coefficients * counters and single nodes, for an index over the loops entered so far.
   llvm::Value* address(const Index& index);
   /// The stride of an address along the vector loop.
   Dim stride(const Index& index) const { return index.of_loop(depth() - 1); }
   /// Stores a computed vector as dtype at buffer[base], buffer[base + stride], …
   void store_lanes(llvm::Value* v, DType dtype, int32_t buffer, llvm::Value* base, const Dim& stride, llvm::Value* mask);
+  /// The computed values that store_lanes stores; the same for one element.
+  llvm::Value* load_lanes(DType dtype, int32_t buffer, llvm::Value* base, const Dim& stride, llvm::Value* mask);
+  llvm::Value* load_single(DType dtype, int32_t buffer, llvm::Value* at);
   void store_single(llvm::Value* v, DType dtype, int32_t buffer, llvm::Value* at);
   /// From memory's form to the computed form and back (bool is a byte in memory, f16 two bytes, …).
   llvm::Value* from_memory(llvm::Value* v, DType dtype);

@@ -7,5 +7,6 @@ namespace tercet {
 void emit_elementwise(Body& body);
 void emit_row_reduce(Body& body);
 void emit_column_reduce(Body& body);
+void emit_scatter(Body& body);
 
 }  // namespace tercet

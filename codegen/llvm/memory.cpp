@@ -53,10 +53,7 @@ llvm::Value* Body::emit_load(const Node& n, const Running& r, llvm::Value* mask)
   llvm::Value* start = stepped(r, n.depth);
   if (!start) start = b_.getInt64(0);
   llvm::Value* base = buffer(n.buffer);
-  if (!in_lanes_) {
-    llvm::Value* pointer = b_.CreateGEP(element, base, start);
-    return from_memory(b_.CreateAlignedLoad(element, pointer, alignment_of(element)), n.dtype);
-  }
+  if (!in_lanes_) return load_single(n.dtype, n.buffer, start);
   llvm::Type* vector = memory_type(n.dtype, true);
   if (llvm::Value* offsets = lane_offsets(n.address)) {
     Dim step = stride(n.address);
@@ -110,6 +107,15 @@ llvm::Value* Body::load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Val
   llvm::PHINode* loaded = b_.CreatePHI(type, 3);
   for (auto& [v, from] : ways) loaded->addIncoming(v, from);
   return loaded;
+}
+
+llvm::Value* Body::load_lanes(DType dtype, int32_t buffer_number, llvm::Value* base, const Dim& step, llvm::Value* mask) {
+  return from_memory(load_by_stride(memory_type(dtype, true), buffer(buffer_number), base, step, mask), dtype);
+}
+
+llvm::Value* Body::load_single(DType dtype, int32_t buffer_number, llvm::Value* at) {
+  llvm::Type* element = memory_type(dtype, false);
+  return from_memory(b_.CreateAlignedLoad(element, b_.CreateGEP(element, buffer(buffer_number), at), alignment_of(element)), dtype);
 }
 
 void Body::store_single(llvm::Value* v, DType dtype, int32_t buffer_number, llvm::Value* at) {

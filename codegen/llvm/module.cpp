@@ -18,6 +18,7 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Prog
         case Schedule::Elementwise: emit_elementwise(body); break;
         case Schedule::RowReduce: emit_row_reduce(body); break;
         case Schedule::ColumnReduce: emit_column_reduce(body); break;
+        case Schedule::Scatter: emit_scatter(body); break;
       }
       body.finish();
     }

@@ -73,7 +73,7 @@ struct ExpressionBuilder::Rule {
     std::vector<bool> indexed(sizes.size());
     for (size_t k = 0; k < axes.size(); ++k) {
       auto axis = static_cast<size_t>(axes[k]);
-      moved[axis] = self.clamped(op.inputs[k + 1], at_index, sizes[axis] - 1);
+      moved[axis] = Index::node(self.clamped(op.inputs[k + 1], at_index, sizes[axis] - 1));
       indexed[axis] = true;
     }
     for (size_t a = 0; a < sizes.size(); ++a)
@@ -86,7 +86,8 @@ struct ExpressionBuilder::Rule {
     auto batch = static_cast<std::ptrdiff_t>(op.attrs.get<int64_t>("batch"));
     Dim bound = f().type(x).dims[axis] - op.attrs.get<Dim>("size");
     Position moved = position;
-    moved[axis] = moved[axis] + self.clamped(op.inputs[1], Position(position.begin(), position.begin() + batch), bound);
+    Position at_start(position.begin(), position.begin() + batch);
+    moved[axis] = moved[axis] + Index::node(self.clamped(op.inputs[1], at_start, bound));
     return self.read(x, moved);
   }
   template <class Other> NodeId operator()(const Other&) const {
@@ -142,11 +143,11 @@ NodeId ExpressionBuilder::load(ValueId v, const Position& position) {
   return add({NodeKind::Load, type.dtype, buffer(v), linear_address(position, type.dims)});
 }
 
-Index ExpressionBuilder::clamped(ValueId index, const Position& position, const Dim& bound) {
+NodeId ExpressionBuilder::clamped(ValueId index, const Position& position, const Dim& bound) {
   Node n{NodeKind::Clamp, DType::I64};
   n.operands = {read(index, position)};
   n.bound = bound;
-  return Index::node(add(std::move(n)));
+  return add(std::move(n));
 }
 
 NodeId ExpressionBuilder::read(ValueId v, const Position& position) {

@@ -25,6 +25,8 @@ class ExpressionBuilder {
   NodeId compute(ValueId v, const Position& position);
   /// Number of the kernel's buffer that holds `v`.
   int32_t buffer(ValueId v);
+  /// The value of an index at `position` as i64, moved into [0, bound].
+  NodeId clamped(ValueId index, const Position& position, const Dim& bound);
 
  private:
   struct Read { Position position; NodeId node; };
@@ -32,8 +34,6 @@ class ExpressionBuilder {
 
   NodeId load(ValueId v, const Position& position);
   NodeId add(Node node);
-  /// The value of an index operand, moved into [0, bound].
-  Index clamped(ValueId index, const Position& position, const Dim& bound);
 
   const ValueFacts& facts_;
   Kernel& kernel_;

@@ -36,7 +36,7 @@ void add_sizes(std::vector<Dim>& out, const Index& index) {
 }  // namespace
 
 const char* name_of(Schedule schedule) {
-  constexpr const char* names[] = {"elementwise", "row_reduce", "column_reduce"};
+  constexpr const char* names[] = {"elementwise", "row_reduce", "column_reduce", "scatter"};
   return names[static_cast<int>(schedule)];
 }
 
@@ -49,6 +49,7 @@ std::vector<Dim> Kernel::sizes() const {
   }
   for (const Store& s : stores) add_sizes(out, s.address);
   for (const Reduction& r : reductions) add_sizes(out, r.address);
+  if (scatter) add_sizes(out, scatter->address);
   for (const Check& c : checks)
     for (auto& [name, attr] : c.op->attrs.items())
       if (const Dim* d = std::get_if<Dim>(&attr)) out.push_back(*d);
@@ -66,6 +67,9 @@ std::string print(const Kernel& k, int number) {
   for (const Store& s : k.stores) out += fmt::format("    store %{} -> b{}[{}]\n", s.value, s.buffer, to_string(s.address));
   for (const Reduction& r : k.reductions)
     out += fmt::format("    {} %{} -> b{}[{}]\n", name_of(r.kind), r.value, r.buffer, to_string(r.address));
+  if (k.scatter)
+    out += fmt::format("    scatter ({}) %{} -> b{}[{}]\n", static_cast<int>(k.scatter->mode), k.scatter->value, k.scatter->buffer,
+                       to_string(k.scatter->address));
   for (const Check& c : k.checks)
     out += fmt::format("    {}({}){}\n", c.op->def->name, list(c.operands),
                        c.live == no_node ? "" : fmt::format(" where %{}", c.live));

@@ -9,6 +9,7 @@
 //       %1: f32 = exp(%0)
 //       sum %1 -> b1[i0]
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,12 +49,24 @@ struct Loop {
 struct Store { NodeId value; int32_t buffer; Index address; DType dtype; };
 struct Reduction { ReduceKind kind; NodeId value; int32_t buffer; Index address; DType dtype; };
 struct Check { const Op* op; std::vector<NodeId> operands; NodeId live = no_node; };
+/// Combines `value` into the element at `address`, point after point in the order of the loops; points with an index
+/// that clamping changes (out of range) are left out.
+struct Scatter {
+  enum Mode : uint8_t { Set, Add, Mul, Max, Min } mode;
+  struct Bound { NodeId index, clamped; };
+  NodeId value;
+  int32_t buffer;
+  Index address;
+  DType dtype;
+  std::vector<Bound> bounds;
+};
 
-/// How the iteration space is walked. The last loop is the vector loop in all of them.
+/// How the iteration space is walked. The last loop is the vector loop, but for scatters whose index depends on it.
 enum class Schedule : uint8_t {
   Elementwise,     // no reduction
   RowReduce,       // kept loops, then ONE reduced loop, which is the vector loop
-  ColumnReduce     // kept loops, reduced loops, then a kept loop, which is the vector loop
+  ColumnReduce,    // kept loops, reduced loops, then a kept loop, which is the vector loop
+  Scatter          // loops in the order of the scattered values; "reduced" are those whose points may meet in an element
 };
 
 struct Kernel {
@@ -63,6 +76,7 @@ struct Kernel {
   std::vector<Store> stores;
   std::vector<Reduction> reductions;
   std::vector<Check> checks;
+  std::optional<Scatter> scatter;
   std::vector<ValueId> buffers;     // what buffer number k of the kernel is in its function
   int64_t cost = 1;                 // scalar operations per point, for deciding about threads
 

@@ -20,7 +20,7 @@ class LeafFinder {
     for (ValueId v : op.inputs) visit(v, moves);
   }
   void visit(ValueId v, bool moved) {
-    auto seen = std::find_if(seen_.begin(), seen_.end(), [&](const Leaf& l) { return l.value == v && l.moved == moved; });
+    auto seen = std::find_if(seen_.begin(), seen_.end(), [&](const GroupLeaf& l) { return l.value == v && l.moved == moved; });
     if (seen != seen_.end()) return;
     seen_.push_back({v, moved});
     const Op* op = facts_.op(v);
@@ -31,7 +31,7 @@ class LeafFinder {
 
  private:
   const ValueFacts& facts_;
-  std::vector<Leaf> seen_;
+  std::vector<GroupLeaf> seen_;
 };
 
 std::vector<Dim> sizes_of(const Function& f, const Op& op) {
@@ -50,10 +50,47 @@ int64_t cost_of(const Function& f, const Kernel& k) {
   return cost + static_cast<int64_t>(k.stores.size() + k.reductions.size());
 }
 
+Scatter::Mode mode_of(const std::string& mode) {
+  return mode == "add" ? Scatter::Add : mode == "mul" ? Scatter::Mul : mode == "max" ? Scatter::Max : mode == "min" ? Scatter::Min : Scatter::Set;
+}
+
+Scatter scatter_of(const Function& f, const Op& op, const Position& here, ExpressionBuilder& expressions) {
+  ValueId out = op.output();
+  const std::vector<Dim>& sizes = f.type(out).dims;
+  const auto& axes = op.attrs.get<std::vector<int64_t>>("axes");
+  auto batch = static_cast<size_t>(op.attrs.get<int64_t>("batch"));
+  size_t rest = f.type(op.inputs[2]).dims.size();
+  Position at_index(here.begin(), here.begin() + static_cast<std::ptrdiff_t>(rest)), to(sizes.size());
+  Scatter s{mode_of(op.attrs.get<std::string>("mode")), expressions.read(op.inputs[1], here), expressions.buffer(out), {}, f.type(out).dtype, {}};
+  std::vector<bool> indexed(sizes.size());
+  for (size_t j = 0; j < axes.size(); ++j) {
+    auto axis = static_cast<size_t>(axes[j]);
+    NodeId index = expressions.read(op.inputs[j + 2], at_index), clamped = expressions.clamped(op.inputs[j + 2], at_index, sizes[axis] - 1);
+    s.bounds.push_back({index, clamped});
+    to[axis] = Index::node(clamped);
+    indexed[axis] = true;
+  }
+  for (size_t a = 0; a < sizes.size(); ++a)
+    if (!indexed[a]) to[a] = a < batch ? here[a] : here[rest++];
+  s.address = linear_address(to, sizes);
+  return s;
+}
+
 }  // namespace
 
 Root Root::store(const Function& f, ValueId v) {
   return {StoreRoot, nullptr, {v}, {}, no_value, f.type(v).dims, {}, f.type(v).dims};
+}
+
+Root Root::copy(const Function& f, ValueId to, ValueId from) {
+  return {StoreRoot, nullptr, {to}, {from}, no_value, f.type(to).dims, {}, f.type(to).dims};
+}
+
+// scatter(x, v, indices…): walked over v, whose leading axes are those of the indices.
+Root Root::scatter(const Function& f, const Op& op) {
+  Root r{ScatterRoot, &op, {op.output()}, {op.inputs[1]}, no_value, f.type(op.inputs[1]).dims, {}, sizes_of(f, op)};
+  for (int64_t k = op.attrs.get<int64_t>("batch"); k < f.type(op.inputs[2]).rank(); ++k) r.reduced.push_back(k);
+  return r;
 }
 
 Root Root::reduce(const Function& f, const Op& op) {
@@ -75,7 +112,8 @@ Root Root::check(const Function& f, const Op& op) {
 
 Leaves find_leaves(const ValueFacts& facts, const Root& root) {
   LeafFinder finder(facts);
-  if (root.kind == Root::StoreRoot) finder.operands(*facts.op(root.outputs[0]), false);
+  if (root.kind == Root::StoreRoot && root.reads.empty()) finder.operands(*facts.op(root.outputs[0]), false);
+  if (root.kind == Root::ScatterRoot) finder.operands(*root.op, true);
   for (ValueId v : root.reads) finder.visit(v, false);
   if (root.live != no_value) finder.visit(root.live, true);
   return finder.leaves;
@@ -91,6 +129,7 @@ Fit KernelGroup::fit() const {
 
 bool KernelGroup::try_add(const Root& root) {
   if (!identical(root.space, roots_[0].space)) return false;
+  if (root.kind == Root::ScatterRoot || roots_[0].kind == Root::ScatterRoot) return false;
   for (const Root& r : roots_)
     if (r.kind == Root::ReduceRoot && root.kind == Root::ReduceRoot && r.reduced != root.reduced) return false;
   roots_.push_back(root);
@@ -107,7 +146,8 @@ bool KernelGroup::stores(ValueId v) const {
 
 std::vector<ValueId> KernelGroup::written() const {
   std::vector<ValueId> out;
-  for (const Root& r : roots_) out.insert(out.end(), r.outputs.begin(), r.outputs.end());
+  for (const Root& r : roots_)      // a scatter finds its result there already
+    if (r.kind != Root::ScatterRoot) out.insert(out.end(), r.outputs.begin(), r.outputs.end());
   return out;
 }
 
@@ -125,13 +165,23 @@ Kernel KernelGroup::build(Fit& fit) const {
   for (const Dim& d : roots_[0].space) k.loops.push_back({d, false});
   for (const Root& r : roots_)
     for (int64_t axis : r.reduced) k.loops[static_cast<size_t>(axis)].reduced = true;
-  Position here = identity_position(k.loops.size());
-  for (const Root& r : roots_) {
-    if (r.kind == Root::StoreRoot) {
+  for (const Root& r : roots_) add(k, expressions, r);
+  fit = schedule(k);
+  k.cost = cost_of(f, k);
+  return k;
+}
+
+void KernelGroup::add(Kernel& k, ExpressionBuilder& expressions, const Root& r) const {
+  const Function& f = facts_.function;
+  const Position here = identity_position(k.loops.size());
+  switch (r.kind) {
+    case Root::StoreRoot: {
       ValueId v = r.outputs[0];
-      NodeId node = expressions.compute(v, here);
+      NodeId node = r.reads.empty() ? expressions.compute(v, here) : expressions.read(r.reads[0], here);
       k.stores.push_back({node, expressions.buffer(v), linear_address(here, f.type(v).dims), f.type(v).dtype});
-    } else if (r.kind == Root::ReduceRoot) {
+      return;
+    }
+    case Root::ReduceRoot: {
       NodeId node = expressions.read(r.reads[0], here);
       Position kept;
       for (size_t l = 0; l < k.loops.size(); ++l)
@@ -139,7 +189,9 @@ Kernel KernelGroup::build(Fit& fit) const {
       ValueId v = r.outputs[0];
       k.reductions.push_back({std::get<CodeReduce>(r.op->def->code).kind, node, expressions.buffer(v),
                               linear_address(kept, f.type(v).dims), f.type(v).dtype});
-    } else {
+      return;
+    }
+    case Root::CheckRoot: {
       Check c{r.op, {}, no_node};
       for (ValueId v : r.reads) c.operands.push_back(expressions.read(v, here));
       if (r.live != no_value) {
@@ -147,11 +199,10 @@ Kernel KernelGroup::build(Fit& fit) const {
         c.live = expressions.read(r.live, Position(here.begin(), here.begin() + lanes));
       }
       k.checks.push_back(std::move(c));
+      return;
     }
+    case Root::ScatterRoot: k.scatter = scatter_of(f, *r.op, here, expressions); return;
   }
-  fit = schedule(k);
-  k.cost = cost_of(f, k);
-  return k;
 }
 
 bool may_reuse(const Function& f, const Kernel& k, ValueId written, ValueId dying) {

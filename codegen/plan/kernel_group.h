@@ -6,25 +6,28 @@
 
 namespace tercet {
 
-/// A value to put into memory, a reduction or a check.
+/// A value to put into memory, a reduction, a check or a scatter.
 struct Root {
-  enum Kind : uint8_t { StoreRoot, ReduceRoot, CheckRoot } kind;
-  const Op* op = nullptr;                 // reduction or check
+  enum Kind : uint8_t { StoreRoot, ReduceRoot, CheckRoot, ScatterRoot } kind;
+  const Op* op = nullptr;                 // not for values to put into memory
   std::vector<ValueId> outputs;
   std::vector<ValueId> reads;             // values read at the point of the iteration space
   ValueId live = no_value;                // mask over the leading axes
   std::vector<Dim> space;
-  std::vector<int64_t> reduced;           // axes, for reductions
+  std::vector<int64_t> reduced;           // axes of reductions; of scatters, those that must be walked in order
   std::vector<Dim> sizes;                 // every size it needs
 
   static Root store(const Function& f, ValueId v);
+  /// Puts the elements of `from` into `to`.
+  static Root copy(const Function& f, ValueId to, ValueId from);
+  static Root scatter(const Function& f, const Op& op);
   static Root reduce(const Function& f, const Op& op);
   static Root check(const Function& f, const Op& op);
 };
 
 /// A value in memory that a root reads. `moved`: somewhere else than at the point that is computed.
-struct Leaf { ValueId value; bool moved; };
-using Leaves = std::vector<Leaf>;
+struct GroupLeaf { ValueId value; bool moved; };
+using Leaves = std::vector<GroupLeaf>;
 Leaves find_leaves(const ValueFacts& facts, const Root& root);
 
 class KernelGroup {
@@ -39,6 +42,7 @@ class KernelGroup {
 
  private:
   Kernel build(Fit& fit) const;
+  void add(Kernel& k, ExpressionBuilder& expressions, const Root& root) const;
 
   const ValueFacts& facts_;
   std::vector<Root> roots_;

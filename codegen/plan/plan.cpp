@@ -12,6 +12,8 @@
 namespace tercet {
 namespace {
 
+constexpr int farthest = 24;    // steps that a root looks back for a kernel to join; bounds the time to plan
+
 /// Plans one function of a set. Goes through the operations in order; what needs a loop joins an earlier kernel where
 /// that is possible and else becomes a new step.
 class Planner {
@@ -46,6 +48,7 @@ class Planner {
         set_.may_fail = true;
         join(Root::check(f_, op));
         return;
+      case Role::Scatter: scatter(op); return;
       case Role::Native:
         for (const FunctionPtr& body : op.bodies) plan_body_(body);
         add_step({NativeStep{&op}, {}, {}}, op);
@@ -54,10 +57,7 @@ class Planner {
 
   void reshape(const Op& op) {
     if (!facts_.in_memory[op.inputs[0]] || f_.type(op.inputs[0]).dims.empty()) return join(Root::store(f_, op.output()));
-    made_at_[op.output()] = made_at_[op.inputs[0]];
-    p_.steps.push_back({AliasStep{op.output(), op.inputs[0]}, {}, {}});
-    groups_.emplace_back();
-    made_at_[op.output()] = static_cast<int>(p_.steps.size()) - 1;
+    add_plain_step({AliasStep{op.output(), op.inputs[0]}, {}, {}}, op.output());
   }
 
   /// A reduction whose operand is computed in an order that no schedule walks gets the operand from memory.
@@ -71,9 +71,26 @@ class Planner {
     join(root);
   }
 
+  /// The result starts as the values of operand 0; a kernel of its own then combines into it.
+  void scatter(const Op& op) {
+    ValueId from = op.inputs[0], to = op.output();
+    if (facts_.in_memory[from]) add_plain_step({CopyStep{to, from}, {}, {}}, to);
+    else join(Root::copy(f_, to, from));
+    Root root = Root::scatter(f_, op);
+    groups_.push_back(std::make_unique<KernelGroup>(facts_, root));
+    p_.steps.push_back({KernelStep{}, {}, {}});
+    made(root, static_cast<int>(groups_.size()) - 1);
+  }
+  void add_plain_step(Step step, ValueId made) {
+    p_.steps.push_back(std::move(step));
+    groups_.emplace_back();
+    made_at_[made] = static_cast<int>(p_.steps.size()) - 1;
+  }
+
   void join(const Root& root) {
     Leaves leaves = find_leaves(facts_, root);
     int earliest = earliest_step(root, leaves);
+    earliest = std::max(earliest, static_cast<int>(groups_.size()) - farthest);
     for (int at = static_cast<int>(groups_.size()) - 1; at >= earliest; --at) {
       auto& group = groups_[static_cast<size_t>(at)];
       if (group && can_join(at, root, leaves) && group->try_add(root)) return made(root, at);
@@ -88,7 +105,7 @@ class Planner {
   /// The first step at which everything the root reads and measures is there (steps before it are too early).
   int earliest_step(const Root& root, const Leaves& leaves) const {
     int earliest = 0;
-    for (const Leaf& l : leaves) earliest = std::max(earliest, made_at_[l.value]);
+    for (const GroupLeaf& l : leaves) earliest = std::max(earliest, made_at_[l.value]);
     for (const Dim& d : root.sizes) {
       std::vector<uint64_t> symbols;
       d.collect_symbols(symbols);
@@ -98,7 +115,7 @@ class Planner {
   }
   /// Values made by step `at` itself can be read in it only at the point that is being computed.
   bool can_join(int at, const Root&, const Leaves& leaves) const {
-    for (const Leaf& l : leaves)
+    for (const GroupLeaf& l : leaves)
       if (made_at_[l.value] == at && (l.moved || !groups_[static_cast<size_t>(at)]->stores(l.value))) return false;
     return true;
   }
@@ -175,6 +192,7 @@ class Planner {
   std::vector<ValueId> read_by(const Step& step) const {
     if (auto* kernel = std::get_if<KernelStep>(&step.what)) return p_.kernels[kernel->kernel].buffers;
     if (auto* alias = std::get_if<AliasStep>(&step.what)) return {alias->from};
+    if (auto* copy = std::get_if<CopyStep>(&step.what)) return {copy->from};
     return std::get<NativeStep>(step.what).op->inputs;
   }
   void find_deaths() {

@@ -18,6 +18,8 @@ struct KernelStep {
 };
 /// `to` is the memory of `from` under another shape.
 struct AliasStep { ValueId to, from; };
+/// `to` is a copy of `from`, or its memory when that is not needed any more.
+struct CopyStep { ValueId to, from; };
 /// The row's eval on whole arrays. Control flow too: its rows run their bodies through the context, which finds the
 /// compiled program of each.
 struct NativeStep { const Op* op; };
@@ -31,7 +33,7 @@ struct Binding {
 };
 
 struct Step {
-  std::variant<KernelStep, AliasStep, NativeStep> what;
+  std::variant<KernelStep, AliasStep, CopyStep, NativeStep> what;
   std::vector<ValueId> dies;                       // not needed afterwards
   std::vector<Binding> binds;
 };

@@ -34,6 +34,7 @@ struct RoleOf {
   Role operator()(const CodeConstant&) const { return Role::Constant; }
   Role operator()(const CodeGather&) const { return moved(); }
   Role operator()(const CodeWindow&) const { return moved(); }
+  Role operator()(const CodeScatter&) const { return computes() ? Role::Scatter : Role::Native; }
   Role operator()(const CodeCheck& c) const { return c.failed && computes() ? Role::Check : Role::Native; }
   Role operator()(const CodeSize&) const { return op.inputs.empty() ? Role::Inline : Role::Native; }
   template <class Other> Role operator()(const Other&) const { return Role::Native; }

@@ -10,6 +10,7 @@ enum class Role : uint8_t {
   Reshape,    // another shape of the same memory where the operand lies in memory
   Reduce,     // a kernel of its own kind
   Check,      // a predicate in a kernel
+  Scatter,    // a copy of operand 0, then a kernel that combines into it
   Native      // the row's eval on whole arrays
 };
 

@@ -9,6 +9,7 @@ template <class F> void for_each_index(Kernel& k, F&& f) {
   for (Node& n : k.nodes) f(n.address);
   for (Store& s : k.stores) f(s.address);
   for (Reduction& r : k.reductions) f(r.address);
+  if (k.scatter) f(k.scatter->address);
 }
 
 /// Renumbers loops; terms of loops mapped to -1 vanish (their counter is always 0).
@@ -85,7 +86,7 @@ bool reads_along(const Kernel& k, size_t a, size_t b) {
 }
 
 Fit choose(Kernel& k) {
-  k.schedule = Schedule::Elementwise;
+  k.schedule = k.scatter ? Schedule::Scatter : Schedule::Elementwise;
   if (k.reductions.empty()) return Fit::Good;
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
   bool rows = reduced.size() <= 1 && (kept.empty() || reduced.empty() || kept.back() < reduced[0] ||

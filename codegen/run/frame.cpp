@@ -89,6 +89,12 @@ void Frame::run_step(const KernelStep& step) {
 
 void Frame::run_step(const AliasStep& step) { values_[step.to] = values_[step.from].reshaped(shape_of(step.to)); }
 
+void Frame::run_step(const CopyStep& step) {
+  bool last = std::find(step_->dies.begin(), step_->dies.end(), step.from) != step_->dies.end();
+  Array from = last ? std::move(values_[step.from]) : values_[step.from];
+  values_[step.to] = std::move(from).owned();
+}
+
 std::vector<Array> Frame::operands_of(const Op& op) {
   std::vector<Array> operands;
   for (size_t k = 0; k < op.inputs.size(); ++k) {

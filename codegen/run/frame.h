@@ -17,6 +17,7 @@ class Frame {
   void bind(const std::vector<Binding>& bindings);
   void run_step(const KernelStep& step);
   void run_step(const AliasStep& step);
+  void run_step(const CopyStep& step);
   void run_step(const NativeStep& step);
   /// The operands of a native step; those that die are moved out.
   std::vector<Array> operands_of(const Op& op);
