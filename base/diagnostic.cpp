@@ -28,7 +28,8 @@ std::string printable(std::string_view text) {
 
 /// Moves `at` down to the start of a code point.
 size_t code_point_start(std::string_view text, size_t at) {
-  while (at > 0 && at < text.size() && (text[at] & 0xC0) == 0x80) --at;
+  // At most three steps: more continuation bytes than that are no code point (malformed text is shown too).
+  for (int i = 0; i < 3 && at > 0 && at < text.size() && (text[at] & 0xC0) == 0x80; ++i) --at;
   return std::min(at, text.size());
 }
 

@@ -24,12 +24,17 @@ bool Elaborator::static_bool(const Sym& value, const char* what) {
   return x->constant->integer != 0;
 }
 
+std::optional<std::string> Elaborator::known_string(const Leaf& x) const {
+  const Op* op = x.frame ? x.frame->builder().definition(x.id) : nullptr;
+  if (!op || op->def != &constant_op || x.type.dtype != DType::Str || x.type.rank() != 0) return std::nullopt;
+  return std::string(op->attrs.get<Array>("value").data<StringRef>()->view());
+}
+
 std::string Elaborator::static_string(const Sym& value, const char* what) {
   const Leaf* x = value.leaf();
-  const Op* op = x && x->frame ? x->frame->builder().definition(x->id) : nullptr;
-  if (!op || op->def != &constant_op || x->type.dtype != DType::Str || x->type.rank() != 0)
-    error(Kind::Type, fmt::format("{} takes a string written in place, and this is {}", what, describe(value)));
-  return std::string(op->attrs.get<Array>("value").data<StringRef>()->view());
+  std::optional<std::string> text = x ? known_string(*x) : std::nullopt;
+  if (!text) error(Kind::Type, fmt::format("{} takes a string written in place, and this is {}", what, describe(value)));
+  return *text;
 }
 
 Dim Elaborator::size(const Sym& value, const char* what) {

@@ -129,6 +129,14 @@ Sym bincount(Elaborator& e, A& a) {
   return e.emit(scatter_op, {e.use(zero), e.use(weights), e.use(wide)}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}});
 }
 
+/// The ids, after a check that all are within 0 .. length - 1.
+Sym checked_ids(Elaborator& e, A& a) {
+  Leaf ids = e.array(*a[0], "this function");
+  if (!is_int(ids.type.dtype)) e.error(Kind::Type, fmt::format("ids are integers, and this is {}", describe(ids)));
+  e.emit_effect(*find_op("check_id"), {e.use(ids)}, {{"size", e.size(*a[1], "`length`")}});
+  return ids;
+}
+
 }  // namespace
 
 namespace {
@@ -137,6 +145,7 @@ constexpr BuiltinDef list[] = {
     {"nonzero", "x", "Indices of the elements that are not zero.", nonzero},
     {"take", "x, index, axis=, mode=, fill=", "Elements at indices; mode \"clip\", \"wrap\" or \"fill\" says what happens out of range.", take},
     {"put", "x, index, value, mode=, op=", "x with rows at indices set, or combined by op; mode \"drop\" leaves out what is out of range.", put},
+    {"checked_ids", "ids, length", "The ids; one outside 0 .. length - 1 is an error.", checked_ids},
     {"bincount", "ids, weights=, length=, mode=", "How often each id occurs, or the sum of its weights.", bincount},
 };
 }

@@ -17,6 +17,10 @@ bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
 
 Sym len(Elaborator& e, A& a) {
   if (auto* t = a[0]->as<Sym::Tuple>()) return int_leaf(static_cast<int64_t>(t->elements.size()));
+  if (auto* r = a[0]->as<Sym::Record>()) {   // a vocabulary has as many entries as tokens; a table as many rows as its columns
+    for (const Sym& column : r->values)
+      if (column.leaf() && column.leaf()->type.rank() > 0) return size_leaf(column.leaf()->type.dims[0]);
+  }
   Leaf x = e.array(*a[0], "len");
   if (x.type.dtype == DType::Str && x.type.rank() == 0) return e.emit(*find_op("text_length"), {e.use(x)});
   if (x.type.rank() == 0) e.error(Kind::Type, fmt::format("a scalar has no length: this is {}", describe(x)));

@@ -79,6 +79,7 @@ class Elaborator {
   int64_t static_int(const Sym& value, const char* what);           // known while elaborating, else an error
   bool static_bool(const Sym& value, const char* what);
   std::string static_string(const Sym& value, const char* what);
+  std::optional<std::string> known_string(const Leaf& x) const;     // the text of a string constant
   Dim size(const Sym& value, const char* what);
   std::vector<Dim> shape(const Sym& value, const char* what);       // a size, or a tuple or array literal of sizes
   int64_t axis(const Sym& value, int rank, const char* what);       // normalised, checked
@@ -171,8 +172,10 @@ class Elaborator {
   Leaf read_basic(Leaf x, const std::vector<IndexPart>& parts);
   Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
   Advanced advanced(const std::vector<IndexPart>& parts);
+  void mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const Leaf& mask, int64_t axis);
   std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items);
   Sym index(const ast::Index& e);
+  Sym tuple_slice(const Sym::Tuple& t, const ast::IndexItem& item);
   Leaf read_index(const Leaf& x, const std::vector<ast::IndexItem>& items);
   Leaf write_index(const Leaf& x, const std::vector<ast::IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op);
   Sym assigned(const Sym& old, std::span<const ast::Expr* const> path, const ast::Assign& a);

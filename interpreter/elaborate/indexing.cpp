@@ -127,9 +127,8 @@ std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const 
     else {
       const Leaf& leaf = *values[i]->leaf();
       if (leaf.type.dtype == DType::Bool) {
-        if (leaf.type.rank() != 1) error(Kind::Unsupported, fmt::format("a mask of {} axes", leaf.type.rank()), "flatten both first: x.reshape((-1,))[m.reshape((-1,))]");
-        require_equal(leaf.type.dims[0], n, "the mask has {left} elements, and the axis {right}");
-        parts.push_back({IndexPart::Form::Array, axis++, 0, 1, 1, nonzero(leaf)});
+        mask_parts(parts, x, leaf, axis);
+        axis += leaf.type.rank();
         continue;
       }
       Leaf index = checked_index(leaf, n, axis);
@@ -142,6 +141,30 @@ std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const 
   }
   whole(x.type.rank());
   return parts;
+}
+
+/// A mask over k axes: the places where it is true, as k index arrays.
+void Elaborator::mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const Leaf& mask, int64_t axis) {
+  const Dims& sizes = mask.type.dims;
+  if (sizes.empty()) error(Kind::Unsupported, "a single bool as an index", "choose with `if` or where(c, a, b)");
+  Dim count(1);
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    require_equal(sizes[k], x.type.dims[static_cast<size_t>(axis) + k], "the mask has {left} elements, and the axis {right}");
+    count = count * sizes[k];
+  }
+  Leaf place = nonzero(reshape(frame_->result(use(mask)), {count}));
+  std::vector<Leaf> indices(sizes.size());
+  for (size_t k = sizes.size(); k-- > 0;) {
+    if (k == 0) {
+      indices[k] = place;
+      break;
+    }
+    // Where the mask has elements its sizes are not 0, so nothing divides by zero.
+    std::array<Leaf, 2> both{place, size_leaf(sizes[k])};
+    indices[k] = elementwise(mod_op, both, Promotion::Common);
+    place = elementwise(floor_div_op, both, Promotion::Common);
+  }
+  for (size_t k = 0; k < sizes.size(); ++k) parts.push_back({IndexPart::Form::Array, axis + static_cast<int64_t>(k), 0, 1, 1, indices[k]});
 }
 
 /// A bound of a slice, clipped to 0 .. n; runtime integers may be negative.
@@ -213,16 +236,18 @@ struct Elaborator::Advanced {
 Elaborator::Advanced Elaborator::advanced(const std::vector<IndexPart>& parts) {
   Advanced out;
   std::vector<Leaf> leaves;
-  bool apart = false, ended = false;
+  bool apart = false, ended = false, started = false;
+  bool arrays = std::any_of(parts.begin(), parts.end(), [](const IndexPart& p) { return p.form == IndexPart::Form::Array && p.index.type.rank() > 0; });
   size_t before = 0;
   for (const IndexPart& p : parts) {
-    if (p.form == IndexPart::Form::Array) {
-      if (leaves.empty()) out.place = before;
+    if (p.form == IndexPart::Form::Array) leaves.push_back(p.index), out.axes.push_back(p.axis);
+    // Beside index arrays a number counts as one of them, as in NumPy.
+    if (p.form == IndexPart::Form::Array || (p.form == IndexPart::Form::Fixed && arrays)) {
+      if (!started) out.place = before;
+      started = true;
       apart |= ended;
-      leaves.push_back(p.index);
-      out.axes.push_back(p.axis);
     } else {
-      ended = !leaves.empty();
+      ended = started;
       before += p.form != IndexPart::Form::Fixed && p.form != IndexPart::Form::NewAxis;
     }
   }
@@ -371,10 +396,25 @@ Leaf Elaborator::write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>
   return v;
 }
 
+Sym Elaborator::tuple_slice(const Sym::Tuple& t, const IndexItem& item) {
+  auto n = static_cast<int64_t>(t.elements.size());
+  auto bound = [&](const ast::ExprPtr& e, int64_t absent) {
+    if (!e) return absent;
+    int64_t i = static_int(expr(e), "a tuple's slice");
+    return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n);
+  };
+  int64_t step = item.step ? static_int(expr(item.step), "a tuple's slice") : 1;
+  if (step < 1) error(Kind::Unsupported, "a tuple's slice goes upwards");
+  Sym::Tuple out;
+  for (int64_t i = bound(item.start, 0), end = bound(item.stop, n); i < end; i += step) out.elements.push_back(t.elements[static_cast<size_t>(i)]);
+  return out;
+}
+
 Sym Elaborator::index(const ast::Index& e) {
   Sym base = expr(e.base);
   if (auto* t = base.as<Sym::Tuple>()) {
-    if (e.items.size() != 1 || e.items[0].form != IndexItem::Form::Element) error(Kind::Type, "a tuple takes one number as its index");
+    if (e.items.size() != 1 || (e.items[0].form != IndexItem::Form::Element && e.items[0].form != IndexItem::Form::Slice)) error(Kind::Type, "a tuple takes one number or one slice as its index");
+    if (e.items[0].form == IndexItem::Form::Slice) return tuple_slice(*t, e.items[0]);
     int64_t i = static_int(expr(e.items[0].element), "a tuple's index"), n = static_cast<int64_t>(t->elements.size());
     if (i < -n || i >= n) error(Kind::Index, fmt::format("index {} is out of range for a tuple of {}", i, n));
     return t->elements[static_cast<size_t>(i < 0 ? i + n : i)];

@@ -244,6 +244,7 @@ Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
     if (!is_comparison(op) || a.type.dtype != b.type.dtype)
       error(Kind::Type, fmt::format("`{}` does not take {} and {}", ast::spelling(op), describe(a), describe(b)),
             op == BinaryOp::Add ? "join strings with an f-string: f\"{a}{b}\"" : "");
+    if (auto x = known_string(a), y = known_string(b); x && y) return bool_leaf(*fold_comparison(op, x->compare(*y), 0));
     std::array<Leaf, 2> both{a, b};
     std::vector<Dim> dims = common_dims(both);
     return emit(*row.op, {use(broadcast_to(a, dims)), use(broadcast_to(b, dims))});
@@ -288,6 +289,8 @@ Leaf Elaborator::power(const Leaf& a, const Leaf& b) {
 
 Sym Elaborator::binary_tree(BinaryOp op, const Sym& a, const Sym& b) {
   if (a.leaf() && b.leaf()) return binary(op, *a.leaf(), *b.leaf());
+  if ((op == BinaryOp::Equal || op == BinaryOp::NotEqual) && (a.is_none() || b.is_none()))
+    return bool_leaf((a.is_none() == b.is_none()) == (op == BinaryOp::Equal));
   auto *at = a.as<Sym::Tuple>(), *bt = b.as<Sym::Tuple>();
   auto *ar = a.as<Sym::Record>(), *br = b.as<Sym::Record>();
   if (at || bt) {
@@ -308,8 +311,6 @@ Sym Elaborator::binary_tree(BinaryOp op, const Sym& a, const Sym& b) {
     }
     return out;
   }
-  if ((op == BinaryOp::Equal || op == BinaryOp::NotEqual) && (a.is_none() || b.is_none()))
-    return bool_leaf((a.is_none() == b.is_none()) == (op == BinaryOp::Equal));
   if (a.as<Sym::Range>()) return binary_tree(op, array(a, "the left side"), b);
   if (b.as<Sym::Range>()) return binary_tree(op, a, array(b, "the right side"));
   error(Kind::Type, fmt::format("`{}` does not take {} and {}", ast::spelling(op), describe(a), describe(b)),

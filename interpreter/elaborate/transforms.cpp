@@ -5,6 +5,7 @@
 
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/jit_call.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/passes/batch.h"
 
@@ -310,18 +311,7 @@ Sym Elaborator::emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, c
     entry->threads = t.spec->threads;
     entry->counter = jit_counter(t);
   }
-  std::vector<Dim> defines;
-  {
-    DimMap map;
-    for (size_t i = 0; i < f->params.size(); ++i) bind_sizes(entry->function->type(entry->function->params[i]).dims, builder().type(inputs[i]).dims, map);
-    for (const Type& type : entry->function->result_types())
-      for (const Dim& d : type.dims) {
-        std::vector<uint64_t> symbols;
-        d.collect_symbols(symbols);
-        if (std::any_of(symbols.begin(), symbols.end(), [&](uint64_t s) { return !map.count(s); })) defines.push_back(Dim::symbol("s"));
-      }
-  }
-  std::vector<ValueId> ids = builder().emit_many(call_op, inputs, {{"jit", std::shared_ptr<const void>(entry)}, {"defines", defines}}, span_, {entry->function});
+  std::vector<ValueId> ids = tercet::emit_jit_call(builder(), entry, std::move(inputs), span_);
   size_t at = 0;
   return map_leaves<Leaf>(result, [&](const Leaf&) {
     size_t i = at++;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "interpreter/ir/jit_entry.h"
 #include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/jit_call.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -119,11 +121,40 @@ class Batcher final : public BatchContext {
 
   std::vector<BatchedValue> batch_call(const Function& f, const Op& op, std::span<const BatchedValue> operands) override {
     if (op.attrs.has("recursive")) return loop_over_lanes(f, op, operands);
-    // The callee's own operations join the batch; what is compiled is the whole of it.
-    return batch_body(*op.bodies[0], operands, no_value);
+    // Under a mask of live lanes the callee's own operations join the batch: its checks must see the mask.
+    if (!op.attrs.has("jit") || live_ != no_value) return batch_body(*op.bodies[0], operands, no_value);
+    return call_batched(op, operands);
   }
 
  private:
+  /// A compiled callee keeps being one: its batched version is compiled, once for all callers that map alike.
+  std::vector<BatchedValue> call_batched(const Op& op, std::span<const BatchedValue> operands) {
+    auto& handle = op.attrs.get<std::shared_ptr<const void>>("jit");
+    JitEntry& entry = *const_cast<JitEntry*>(static_cast<const JitEntry*>(handle.get()));
+    std::string key;
+    std::vector<bool> flags;
+    std::vector<ValueId> inputs;
+    for (const BatchedValue& v : operands) {
+      key += v.mapped ? 'm' : '_';
+      flags.push_back(v.mapped);
+      inputs.push_back(v.value);
+    }
+    std::scoped_lock lock(entry.mutex);
+    std::shared_ptr<JitEntry>& batched = entry.batched[key];
+    if (!batched) {
+      BatchedFunction f = batch_function(*entry.function, flags, Dim::symbol("lanes"), false);
+      batched = std::make_shared<JitEntry>();
+      batched->function = f.function;
+      batched->results_mapped = f.mapped;
+      batched->counter = entry.counter;
+      batched->threads = entry.threads;
+    }
+    std::vector<BatchedValue> out;
+    std::vector<ValueId> values = emit_jit_call(out_, batched, std::move(inputs), op.span);
+    for (size_t i = 0; i < values.size(); ++i) out.push_back({values[i], batched->results_mapped[i]});
+    return out;
+  }
+
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
     bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
     if (!any_mapped && !has_effects(op)) return emit_shared(f, op, in);
