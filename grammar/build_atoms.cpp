@@ -12,13 +12,13 @@ namespace tercet {
 
 using enum TokenType;
 
-Made Builder::parenthesis(Node node) {
+Made AstBuilder::parenthesis(TreeNode node) {
   ast::Tuple out;
   Made only;
   uint32_t height = 0;
   bool trailing_comma = false;
   for (Cursor c(node); !c.done();) {
-    Node child = c.next();
+    TreeNode child = c.next();
     trailing_comma |= child.type() == TRAILING_COMMA;
     if (child.rule() != Rule::Element) continue;
     if (child.child().rule() != Rule::Expression) return record(node);
@@ -30,15 +30,15 @@ Made Builder::parenthesis(Node node) {
   return make(node.span(), std::move(out), height);
 }
 
-Made Builder::record(Node node) {
+Made AstBuilder::record(TreeNode node) {
   ast::Record out;
   std::set<std::string> names;
   uint32_t height = 0;
   for (Cursor c(node); !c.done();) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() != Rule::Element) continue;
     Cursor inside(child);
-    Node first = inside.next();
+    TreeNode first = inside.next();
     if (first.rule() == Rule::Expression)
       fail(Kind::Syntax, child.span(), "parentheses hold either a tuple `(a, b)` or a record `(a=1, b=2)`",
            "name this field, or take the names off the others");
@@ -59,12 +59,12 @@ Made Builder::record(Node node) {
   return make(node.span(), std::move(out), height);
 }
 
-Made Builder::array(Node node) {
+Made AstBuilder::array(TreeNode node) {
   ast::ArrayLiteral out;
   uint32_t height = 0;
   for (Cursor c(node); !c.done();) {
     if (c.at(FOR)) return comprehension(node);
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() != Rule::Expression) continue;
     if (out.elements.empty() && !c.done() && c.at(FOR)) return comprehension(node);
     Made value = expression(child);
@@ -74,7 +74,7 @@ Made Builder::array(Node node) {
   return make(node.span(), std::move(out), height);
 }
 
-Made Builder::comprehension(Node node) {
+Made AstBuilder::comprehension(TreeNode node) {
   Cursor c(node);
   c.next();
   Made body = expression(c.next());
@@ -94,7 +94,7 @@ Made Builder::comprehension(Node node) {
   return make(node.span(), std::move(out), height);
 }
 
-Made Builder::block(Node node) {
+Made AstBuilder::block(TreeNode node) {
   Cursor c(node);
   c.next();
   Statements inside;
@@ -102,7 +102,7 @@ Made Builder::block(Node node) {
   return make(node.span(), ast::Block{std::move(inside.list)}, inside.height);
 }
 
-Made Builder::if_else(Node node, bool is_statement) {
+Made AstBuilder::if_else(TreeNode node, bool is_statement) {
   struct Arm {
     Span begin;
     Made condition, body;
@@ -131,12 +131,12 @@ Made Builder::if_else(Node node, bool is_statement) {
   return last;
 }
 
-std::vector<ast::Transform> Builder::transform_words(Cursor& c, TokenType word, uint32_t& height,
+std::vector<ast::Transform> AstBuilder::transform_words(Cursor& c, TokenType word, uint32_t& height,
                                                      std::vector<Span>& places) {
   using ast::TransformKind;
   std::vector<ast::Transform> out;
   while (c.at(word)) {
-    Node name = c.next();
+    TreeNode name = c.next();
     ast::Transform t;
     t.kind = name.text() == "jit"    ? TransformKind::Jit
              : name.text() == "vmap" ? TransformKind::Vmap
@@ -156,7 +156,7 @@ std::vector<ast::Transform> Builder::transform_words(Cursor& c, TokenType word, 
 }
 
 /// `jit vmap[0] f.g`, with the members of a name taken from what follows it.
-Made Builder::transform(Node node, Cursor& members) {
+Made AstBuilder::transform(TreeNode node, Cursor& members) {
   Cursor c(node);
   std::vector<Span> places;
   uint32_t height = 0;
@@ -166,12 +166,12 @@ Made Builder::transform(Node node, Cursor& members) {
     value = literal(c.next(), false);
     while (members.at(DOT)) value = member(std::move(value), members);
   } else {
-    Node operand = c.next();
+    TreeNode operand = c.next();
     const char* word = ast::spelling(words.back().kind);
     size_t elements = 0;
     bool named = false;
     for (Cursor inside(operand); !inside.done();) {
-      Node child = inside.next();
+      TreeNode child = inside.next();
       if (child.rule() != Rule::Element) continue;
       ++elements;
       named |= child.child().rule() == Rule::Leaf;
@@ -190,11 +190,11 @@ Made Builder::transform(Node node, Cursor& members) {
   return value;
 }
 
-Made Builder::formatted(Node node) {
+Made AstBuilder::formatted(TreeNode node) {
   ast::FString out;
   uint32_t height = 0;
   for (Cursor c(node); !c.done();) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.type() == FSTRING_TEXT)
       out.parts.push_back({unescape(child.text(), child.span(), true), nullptr, "", child.span()});
     if (child.type() != HOLE_OPEN) continue;

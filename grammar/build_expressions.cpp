@@ -13,7 +13,7 @@ namespace tercet {
 
 using enum TokenType;
 
-Made Builder::make(Span span, decltype(ast::Expr::node) node, uint32_t height_of_children) {
+Made AstBuilder::make(Span span, decltype(ast::Expr::node) node, uint32_t height_of_children) {
   uint32_t height = height_of_children + 1;
   if (height > max_depth)
     fail(Kind::Limit, span, "nested too deeply",
@@ -21,9 +21,9 @@ Made Builder::make(Span span, decltype(ast::Expr::node) node, uint32_t height_of
   return {std::make_shared<const ast::Expr>(ast::Expr{span, std::move(node)}), height, span};
 }
 
-Made Builder::expression(Node node) {
+Made AstBuilder::expression(TreeNode node) {
   check_stack(list_.span(node.token()));
-  std::vector<Node> heads;
+  std::vector<TreeNode> heads;
   Cursor c(node);
   while (c.at(Rule::LambdaHead)) {
     heads.push_back(c.next());
@@ -36,7 +36,7 @@ Made Builder::expression(Node node) {
   return value;
 }
 
-Made Builder::lambda(Node head, Made body, Span span) {
+Made AstBuilder::lambda(TreeNode head, Made body, Span span) {
   auto f = std::make_shared<ast::FunctionDef>();
   uint32_t height = body.height;
   f->span = span;
@@ -55,12 +55,12 @@ Made Builder::lambda(Node head, Made body, Span span) {
 }
 
 /// The operand at `c`, past its prefix operators, to its end.
-Made Builder::operand(Cursor& c, bool negative) {
-  Node first = c.next();
+Made AstBuilder::operand(Cursor& c, bool negative) {
+  TreeNode first = c.next();
   return postfix(primary(first, c, negative), c);
 }
 
-Made Builder::primary(Node node, Cursor& after, bool negative) {
+Made AstBuilder::primary(TreeNode node, Cursor& after, bool negative) {
   switch (node.rule()) {
     case Rule::Formatted:
       return formatted(node);
@@ -79,7 +79,7 @@ Made Builder::primary(Node node, Cursor& after, bool negative) {
   }
 }
 
-Made Builder::literal(Node node, bool negative) {
+Made AstBuilder::literal(TreeNode node, bool negative) {
   Span span = node.span();
   std::string_view text = node.text();
   switch (node.type()) {
@@ -111,7 +111,7 @@ Made Builder::literal(Node node, bool negative) {
   return make(span, ast::IntLiteral{n.magnitude, negative, n.suffix}, 0);
 }
 
-Made Builder::postfix(Made base, Cursor& c) {
+Made AstBuilder::postfix(Made base, Cursor& c) {
   while (!c.done()) {
     if (c.at(Rule::Call))
       base = call(std::move(base), c.next());
@@ -123,14 +123,14 @@ Made Builder::postfix(Made base, Cursor& c) {
   return base;
 }
 
-Made Builder::member(Made base, Cursor& c) {
+Made AstBuilder::member(Made base, Cursor& c) {
   c.next();
-  Node name = c.next();
+  TreeNode name = c.next();
   return make(base.span.joined(name.span()), ast::Member{base.expr, canonical_name(name.text()), name.span()},
               base.height);
 }
 
-Made Builder::call(Made callee, Node node) {
+Made AstBuilder::call(Made callee, TreeNode node) {
   Cursor c(node);
   c.next();
   ast::Call out{callee.expr, {}};
@@ -139,17 +139,17 @@ Made Builder::call(Made callee, Node node) {
   return make(callee.span.joined(node.span()), std::move(out), height);
 }
 
-std::vector<ast::Argument> Builder::arguments(Node node, bool specs, uint32_t& height) {
+std::vector<ast::Argument> AstBuilder::arguments(TreeNode node, bool specs, uint32_t& height) {
   std::vector<ast::Argument> out;
   std::set<std::string> names;
   for (Cursor c(node); !c.done();) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() != Rule::Argument) continue;
     Cursor inside(child);
     ast::Argument a;
     a.span = child.span();
     if (inside.at(ARGUMENT_NAME)) {
-      Node name = inside.next();
+      TreeNode name = inside.next();
       a.name = canonical_name(name.text());
       if (!names.insert(a.name).second)
         fail(Kind::Syntax, name.span(), fmt::format("the argument `{}` is given twice", a.name));
@@ -166,17 +166,17 @@ std::vector<ast::Argument> Builder::arguments(Node node, bool specs, uint32_t& h
   return out;
 }
 
-Made Builder::index(Made base, Node node) {
+Made AstBuilder::index(Made base, TreeNode node) {
   ast::Index out{base.expr, {}};
   uint32_t height = base.height;
   for (Cursor c(node); !c.done();) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() == Rule::IndexItem) out.items.push_back(index_item(child, height));
   }
   return make(base.span.joined(node.span()), std::move(out), height);
 }
 
-ast::IndexItem Builder::index_item(Node node, uint32_t& height) {
+ast::IndexItem AstBuilder::index_item(TreeNode node, uint32_t& height) {
   using Form = ast::IndexItem::Form;
   ast::IndexItem out;
   out.span = node.span();

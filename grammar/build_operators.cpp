@@ -11,7 +11,7 @@ using enum TokenType;
 
 class OperationReader {
  public:
-  OperationReader(Builder& builder, Node operation) : builder_(builder), c_(operation) {}
+  OperationReader(AstBuilder& builder, TreeNode operation) : builder_(builder), c_(operation) {}
 
   Made read(Level loosest) {
     Made left = prefixed(loosest);
@@ -51,7 +51,7 @@ class OperationReader {
     uint32_t height = left.height;
     Span span = left.span;
     while (!c_.done() && level() == at) {
-      Node op = c_.next();
+      TreeNode op = c_.next();
       Made right = read(tighter(at));
       out.links.push_back({*operator_row(op.type()).op, op.span(), right.expr});
       height = std::max(height, right.height);
@@ -97,7 +97,7 @@ class OperationReader {
   }
 
   Made comparison(Made left) {
-    Node op = c_.next();
+    TreeNode op = c_.next();
     Made right = read(tighter(Level::Comparison));
     if (!c_.done() && level() == Level::Comparison) chained(left, op, right);
     ast::Chain out{left.expr, {{*operator_row(op.type()).op, op.span(), right.expr}}};
@@ -109,8 +109,8 @@ class OperationReader {
   }
 
   /// `0 <= i < n`, and `x > 1 & x < 3`, where `&` took `1 & x`.
-  [[noreturn]] void chained(const Made& left, Node op, const Made& middle) {
-    Node second = c_.next();
+  [[noreturn]] void chained(const Made& left, TreeNode op, const Made& middle) {
+    TreeNode second = c_.next();
     Made last = read(tighter(Level::Comparison));
     Span whole = left.span.joined(last.span);
     auto* bits = middle.expr->as<ast::Chain>();
@@ -206,10 +206,10 @@ class OperationReader {
     return {std::make_shared<const ast::Expr>(std::move(with_sign)), number.height, sign.joined(number.span)};
   }
 
-  Builder& builder_;
+  AstBuilder& builder_;
   Cursor c_;
 };
 
-Made Builder::operation(Node node) { return OperationReader(*this, node).read(Level::Pipe); }
+Made AstBuilder::operation(TreeNode node) { return OperationReader(*this, node).read(Level::Pipe); }
 
 }  // namespace tercet

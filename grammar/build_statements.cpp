@@ -14,17 +14,17 @@ namespace tercet {
 
 using enum TokenType;
 
-ast::Program Builder::program() {
+ast::Program AstBuilder::program() {
   if (tree_.nodes.empty()) return {};
-  Cursor c(Node(list_, tree_, 0));
+  Cursor c(TreeNode(list_, tree_, 0));
   return c.at(Rule::Statements) ? ast::Program{statements(c.next()).list} : ast::Program{};
 }
 
-Builder::Statements Builder::statements(Node node) {
+AstBuilder::Statements AstBuilder::statements(TreeNode node) {
   constexpr size_t max_diagnostics = 10;
   Statements out;
   for (Cursor c(node); !c.done() && diagnostics_.size() < max_diagnostics;) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() != Rule::Statement || child.data().broken) continue;
     try {
       uint32_t height = 0;
@@ -37,11 +37,11 @@ Builder::Statements Builder::statements(Node node) {
   return out;
 }
 
-ast::StmtPtr Builder::statement(Node node, uint32_t& height) {
+ast::StmtPtr AstBuilder::statement(TreeNode node, uint32_t& height) {
   return std::make_shared<const ast::Stmt>(ast::Stmt{node.span(), statement_node(node, height)});
 }
 
-decltype(ast::Stmt::node) Builder::statement_node(Node node, uint32_t& height) {
+decltype(ast::Stmt::node) AstBuilder::statement_node(TreeNode node, uint32_t& height) {
   Cursor c(node);
   switch (c.peek().type()) {
     case LET:
@@ -69,7 +69,7 @@ decltype(ast::Stmt::node) Builder::statement_node(Node node, uint32_t& height) {
   return expression_statement(node, height);
 }
 
-ast::Let Builder::let(Cursor c, bool is_var, uint32_t& height) {
+ast::Let AstBuilder::let(Cursor c, bool is_var, uint32_t& height) {
   c.next();
   ast::Pattern to = pattern(c.next());
   c.next();
@@ -78,7 +78,7 @@ ast::Let Builder::let(Cursor c, bool is_var, uint32_t& height) {
   return {std::move(to), value.expr, is_var};
 }
 
-ast::For Builder::for_loop(Cursor c, uint32_t& height) {
+ast::For AstBuilder::for_loop(Cursor c, uint32_t& height) {
   c.next();
   ast::Pattern each = pattern(c.next());
   c.next();
@@ -88,7 +88,7 @@ ast::For Builder::for_loop(Cursor c, uint32_t& height) {
   return {std::move(each), source.expr, body.expr};
 }
 
-ast::While Builder::while_loop(Cursor c, uint32_t& height) {
+ast::While AstBuilder::while_loop(Cursor c, uint32_t& height) {
   c.next();
   Made condition = expression(c.next());
   Made body = within({true, context_.in_function, false}, [&] { return block(c.next()); });
@@ -96,7 +96,7 @@ ast::While Builder::while_loop(Cursor c, uint32_t& height) {
   return {condition.expr, body.expr};
 }
 
-ast::Return Builder::return_statement(Node node, uint32_t& height) {
+ast::Return AstBuilder::return_statement(TreeNode node, uint32_t& height) {
   if (!context_.in_function)
     fail(Kind::Unsupported, node.span(), "`return` outside of a function has no meaning",
          "a program ends after its last statement");
@@ -108,9 +108,9 @@ ast::Return Builder::return_statement(Node node, uint32_t& height) {
   return {value.expr};
 }
 
-ast::Import Builder::import(Cursor c) {
+ast::Import AstBuilder::import(Cursor c) {
   c.next();
-  Node what = c.next();
+  TreeNode what = c.next();
   ast::Import out;
   out.is_file = what.type() == STRING;
   std::string_view text = what.text();
@@ -144,17 +144,17 @@ std::string help_for_target(const ast::Expr& e) {
 
 }  // namespace
 
-decltype(ast::Stmt::node) Builder::expression_statement(Node node, uint32_t& height) {
+decltype(ast::Stmt::node) AstBuilder::expression_statement(TreeNode node, uint32_t& height) {
   Cursor c(node);
-  Node first = c.next();
-  Node inner = first;
+  TreeNode first = c.next();
+  TreeNode inner = first;
   while (inner.rule() != Rule::IfElse && inner.rule() != Rule::Leaf && inner.has_one_child()) inner = inner.child();
   Made target = inner.rule() == Rule::IfElse && c.done() ? if_else(inner, true) : expression(first);
   height = target.height;
   if (c.done()) return ast::ExprStmt{target.expr};
   if (!is_target(*target.expr))
     fail(Kind::Syntax, target.span, "this cannot be assigned to", help_for_target(*target.expr));
-  Node op = c.next();
+  TreeNode op = c.next();
   Made value = expression(c.next());
   height = std::max(height, value.height);
   std::optional<ast::BinaryOp> binary;
@@ -162,7 +162,7 @@ decltype(ast::Stmt::node) Builder::expression_statement(Node node, uint32_t& hei
   return ast::Assign{target.expr, binary, op.span(), value.expr};
 }
 
-ast::FunctionStmt Builder::function_statement(Node node, uint32_t& height) {
+ast::FunctionStmt AstBuilder::function_statement(TreeNode node, uint32_t& height) {
   Cursor c(node);
   ast::FunctionStmt out;
   std::vector<Span> places;
@@ -175,7 +175,7 @@ ast::FunctionStmt Builder::function_statement(Node node, uint32_t& height) {
   return out;
 }
 
-Builder::MadeFunction Builder::function(Node node, std::string doc) {
+AstBuilder::MadeFunction AstBuilder::function(TreeNode node, std::string doc) {
   Cursor c(node);
   auto f = std::make_shared<ast::FunctionDef>();
   uint32_t height = 0;
@@ -193,21 +193,21 @@ Builder::MadeFunction Builder::function(Node node, std::string doc) {
   return {f, std::max(height, body.height)};
 }
 
-std::vector<ast::Param> Builder::parameters(Node node, bool of_lambda, uint32_t& height) {
+std::vector<ast::Param> AstBuilder::parameters(TreeNode node, bool of_lambda, uint32_t& height) {
   std::vector<ast::Param> out;
   for (Cursor c(node); !c.done();) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() == Rule::Parameter) out.push_back(parameter(child, of_lambda, height));
   }
   check_distinct(out);
   return out;
 }
 
-ast::Param Builder::parameter(Node node, bool of_lambda, uint32_t& height) {
+ast::Param AstBuilder::parameter(TreeNode node, bool of_lambda, uint32_t& height) {
   Cursor c(node);
   ast::Param out;
   out.span = node.span();
-  Node name = c.next();
+  TreeNode name = c.next();
   const std::vector<std::string>& words = reserved_words();
   if (name.rule() == Rule::Pattern) {
     out.pattern = pattern(name);
@@ -238,7 +238,7 @@ void check_distinct_names(const ast::Pattern& p, std::set<std::string>& seen) {
          "use `_` for a value that is not needed");
 }
 
-ast::Pattern read_pattern(Node node) {
+ast::Pattern read_pattern(TreeNode node) {
   Cursor c(node);
   ast::Pattern out;
   out.span = node.span();
@@ -248,7 +248,7 @@ ast::Pattern read_pattern(Node node) {
   }
   out.is_tuple = true;
   while (!c.at(RPAREN)) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() == Rule::Pattern) out.elements.push_back(read_pattern(child));
     if (child.type() == TRAILING_COMMA) return out;
   }
@@ -259,27 +259,27 @@ ast::Pattern read_pattern(Node node) {
 
 }  // namespace
 
-void Builder::check_distinct(const std::vector<ast::Param>& params) {
+void AstBuilder::check_distinct(const std::vector<ast::Param>& params) {
   std::set<std::string> seen;
   for (const ast::Param& p : params) check_distinct_names(p.pattern, seen);
 }
 
-ast::Pattern Builder::pattern(Node node) {
+ast::Pattern AstBuilder::pattern(TreeNode node) {
   ast::Pattern out = read_pattern(node);
   std::set<std::string> seen;
   check_distinct_names(out, seen);
   return out;
 }
 
-ast::TypeExpr Builder::type(Node node) {
+ast::TypeExpr AstBuilder::type(TreeNode node) {
   Cursor c(node);
   ast::TypeExpr out;
   out.span = node.span();
   out.dtype = c.next().text();
   while (!c.done()) {
-    Node child = c.next();
+    TreeNode child = c.next();
     if (child.rule() != Rule::Size) continue;
-    Node size = child.child();
+    TreeNode size = child.child();
     ast::TypeExpr::Size s;
     s.span = size.span();
     if (size.type() == INT) {

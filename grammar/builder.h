@@ -24,9 +24,9 @@ struct Made {
 };
 
 /// A node of the tree with all that is needed to read it. Cheap to copy.
-class Node {
+class TreeNode {
  public:
-  Node(const TokenList& list, const SyntaxTree& tree, uint32_t at) : list_(&list), tree_(&tree), at_(at) {}
+  TreeNode(const TokenList& list, const SyntaxTree& tree, uint32_t at) : list_(&list), tree_(&tree), at_(at) {}
   const SyntaxNode& data() const { return tree_->nodes[at_]; }
   Rule rule() const { return data().rule; }
   /// Of a leaf; END for a rule.
@@ -37,8 +37,8 @@ class Node {
     uint32_t last = std::max(data().first_token + 1, data().end_token) - 1;
     return list_->span(token()).joined(list_->span(list_->tokens[last]));
   }
-  Node child() const { return {*list_, *tree_, at_ + 1}; }
-  Node sibling() const { return {*list_, *tree_, data().end_node}; }
+  TreeNode child() const { return {*list_, *tree_, at_ + 1}; }
+  TreeNode sibling() const { return {*list_, *tree_, data().end_node}; }
   bool has_one_child() const { return at_ + 1 < data().end_node && child().data().end_node == data().end_node; }
   uint32_t at() const { return at_; }
 
@@ -51,13 +51,13 @@ class Node {
 /// Reads the children of a node from left to right.
 class Cursor {
  public:
-  explicit Cursor(Node parent) : next_(parent.child()), end_(parent.data().end_node) {}
+  explicit Cursor(TreeNode parent) : next_(parent.child()), end_(parent.data().end_node) {}
   bool done() const { return next_.at() >= end_; }
-  Node peek() const { return next_; }
+  TreeNode peek() const { return next_; }
   bool at(TokenType type) const { return !done() && next_.rule() == Rule::Leaf && next_.type() == type; }
   bool at(Rule rule) const { return !done() && next_.rule() == rule; }
-  Node next() {
-    Node n = next_;
+  TreeNode next() {
+    TreeNode n = next_;
     next_ = n.sibling();
     return n;
   }
@@ -68,13 +68,13 @@ class Cursor {
   }
 
  private:
-  Node next_;
+  TreeNode next_;
   uint32_t end_;
 };
 
-class Builder {
+class AstBuilder {
  public:
-  Builder(const TokenList& list, const SyntaxTree& tree) : list_(list), tree_(tree) {}
+  AstBuilder(const TokenList& list, const SyntaxTree& tree) : list_(list), tree_(tree) {}
 
   ast::Program program();
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
@@ -111,48 +111,48 @@ class Builder {
   }
 
   // build_statements.cpp
-  Statements statements(Node node);
-  ast::StmtPtr statement(Node node, uint32_t& height);
-  decltype(ast::Stmt::node) statement_node(Node node, uint32_t& height);
+  Statements statements(TreeNode node);
+  ast::StmtPtr statement(TreeNode node, uint32_t& height);
+  decltype(ast::Stmt::node) statement_node(TreeNode node, uint32_t& height);
   ast::Let let(Cursor c, bool is_var, uint32_t& height);
-  ast::FunctionStmt function_statement(Node node, uint32_t& height);
+  ast::FunctionStmt function_statement(TreeNode node, uint32_t& height);
   ast::For for_loop(Cursor c, uint32_t& height);
   ast::While while_loop(Cursor c, uint32_t& height);
-  ast::Return return_statement(Node node, uint32_t& height);
+  ast::Return return_statement(TreeNode node, uint32_t& height);
   ast::Import import(Cursor c);
-  decltype(ast::Stmt::node) expression_statement(Node node, uint32_t& height);
-  MadeFunction function(Node node, std::string doc);
-  std::vector<ast::Param> parameters(Node node, bool of_lambda, uint32_t& height);
-  ast::Param parameter(Node node, bool of_lambda, uint32_t& height);
-  ast::TypeExpr type(Node node);
-  ast::Pattern pattern(Node node);
+  decltype(ast::Stmt::node) expression_statement(TreeNode node, uint32_t& height);
+  MadeFunction function(TreeNode node, std::string doc);
+  std::vector<ast::Param> parameters(TreeNode node, bool of_lambda, uint32_t& height);
+  ast::Param parameter(TreeNode node, bool of_lambda, uint32_t& height);
+  ast::TypeExpr type(TreeNode node);
+  ast::Pattern pattern(TreeNode node);
   void check_distinct(const std::vector<ast::Param>& params);
 
   // build_expressions.cpp
-  Made expression(Node node);
-  Made lambda(Node head, Made body, Span span);
+  Made expression(TreeNode node);
+  Made lambda(TreeNode head, Made body, Span span);
   Made operand(Cursor& c, bool negative);
-  Made primary(Node node, Cursor& after, bool negative);
+  Made primary(TreeNode node, Cursor& after, bool negative);
   Made postfix(Made base, Cursor& c);
   Made member(Made base, Cursor& c);
-  Made call(Made callee, Node node);
-  Made index(Made base, Node node);
-  std::vector<ast::Argument> arguments(Node node, bool specs, uint32_t& height);
-  ast::IndexItem index_item(Node node, uint32_t& height);
-  Made literal(Node node, bool negative);
+  Made call(Made callee, TreeNode node);
+  Made index(Made base, TreeNode node);
+  std::vector<ast::Argument> arguments(TreeNode node, bool specs, uint32_t& height);
+  ast::IndexItem index_item(TreeNode node, uint32_t& height);
+  Made literal(TreeNode node, bool negative);
 
   // build_operators.cpp
-  Made operation(Node node);
+  Made operation(TreeNode node);
 
   // build_atoms.cpp
-  Made parenthesis(Node node);
-  Made record(Node node);
-  Made array(Node node);
-  Made comprehension(Node node);
-  Made block(Node node);
-  Made if_else(Node node, bool is_statement);
-  Made transform(Node node, Cursor& members);
-  Made formatted(Node node);
+  Made parenthesis(TreeNode node);
+  Made record(TreeNode node);
+  Made array(TreeNode node);
+  Made comprehension(TreeNode node);
+  Made block(TreeNode node);
+  Made if_else(TreeNode node, bool is_statement);
+  Made transform(TreeNode node, Cursor& members);
+  Made formatted(TreeNode node);
   std::vector<ast::Transform> transform_words(Cursor& c, TokenType word, uint32_t& height, std::vector<Span>& places);
 
   const TokenList& list_;

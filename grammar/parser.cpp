@@ -49,7 +49,7 @@ bool at_end(const SyntaxFault& fault, const TokenList& list) {
   return t.type == TokenType::END || t.invented;
 }
 
-bool is_incomplete(const FilterResult& filtered, const SyntaxResult& parsed, const Builder& builder) {
+bool is_incomplete(const FilterResult& filtered, const SyntaxResult& parsed, const AstBuilder& builder) {
   const TokenList& list = filtered.list;
   TokenType last = list.tokens.size() > 1 ? list.tokens[list.tokens.size() - 2].type : TokenType::END;
   bool open = filtered.unclosed || filtered.open_string || (!parsed.faults.empty() && continues_line(last));
@@ -76,7 +76,7 @@ void parse_valid_text(const SourceFile& source, ParseResult& out) {
     out.diagnostics.push_back(explain_fault(fault, filtered.list));
     told.push_back(out.diagnostics.back().span);
   }
-  Builder builder(filtered.list, parsed.tree);
+  AstBuilder builder(filtered.list, parsed.tree);
   out.program = builder.program();
   for (const Diagnostic& d : builder.diagnostics())
     if (!is_told(d.span)) out.diagnostics.push_back(d);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when an #include points up or sideways between layers (docs/architecture.md), or leaves a fence.
+"""Fails when an #include points up or sideways between layers (docs/architecture.md), or leaves a fence; and when two
+files define a type of the same name, which C++ forbids and no compiler tells.
 
 Reads every #include of every C++ file outside tests/ and bench/. Ends with "N passed, N failed", counted in files.
 """
@@ -69,6 +70,31 @@ def one_file_problems(files):
             yield f"{pattern} belongs in one .cpp, but is included by {', '.join(users)}"
 
 
+def types_of(path, text):
+    """Qualified names of the types that a file defines outside unnamed namespaces."""
+    scopes = []
+    for line in text.splitlines():
+        opened = re.match(r"(?:inline )?namespace (\w[\w:]*)? ?\{", line)
+        if opened:
+            scopes.append(opened[1] or "")
+        elif re.match(r"\}.*// namespace", line):
+            del scopes[-1:]
+        defined = re.match(r"(?:template <.*> )?(?:struct|class|enum class|union) (\w+)(?: final)?(?: :[^:].*| \w.*)?\s*\{", line)
+        if defined and "" not in scopes:
+            yield "::".join([*scopes, defined[1]])
+
+
+def double_types(files):
+    """Two types of one name in two files: their inline members are silently merged by the linker."""
+    where = {}
+    for path, text in files.items():
+        for name in types_of(path, text):
+            where.setdefault(name, set()).add(path)
+    for name, paths in sorted(where.items()):
+        if len(paths) > 1:
+            yield f"{name} is defined in {' and '.join(sorted(paths))}; rename one, or put those of a .cpp in an unnamed namespace"
+
+
 def self_test():
     """The check must be able to fail."""
     anything = lambda path: True
@@ -80,6 +106,9 @@ def self_test():
     assert problems_of("base/a.cpp", '#include "base/gone.h"', lambda path: False)
     assert not problems_of("repl/a.cpp", '#include "codegen/jit/jit.h"\n#include <vector>', anything)
     assert list(one_file_problems({"a.h": "#include <antlr4-runtime.h>"}))
+    one, other = "namespace tercet {\nstruct A {\n};\n}  // namespace tercet", "namespace tercet {\nclass A : public B {\n"
+    assert list(double_types({"a.h": one, "b.h": other}))
+    assert not list(double_types({"a.h": one, "b.cpp": other.replace("class", "namespace {\nclass")}))
 
 
 def main():
@@ -92,7 +121,7 @@ def main():
         bad += bool(found)
         for problem in found:
             print(f"{path}: {problem}")
-    shared = list(one_file_problems(files))
+    shared = [*one_file_problems(files), *double_types(files)]
     print("\n".join(shared), end="\n" if shared else "")
     bad += len(shared)
     print(f"{len(files) - min(bad, len(files))} passed, {bad} failed")
