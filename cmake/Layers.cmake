@@ -49,7 +49,8 @@ endfunction()
 # Inner loops over arrays gain from -O3; the rest of the program does not.
 function(tercet_optimize_hard)
   tercet_glob(files GLOB ${ARGN})
-  set_property(SOURCE ${files} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  set_property(SOURCE ${files} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>
+               -fno-trapping-math -fno-math-errno)   # neither changes a value; without them math loops stay scalar
 endfunction()
 
 # stdlib/*.tct as one C++ file, see interpreter/elaborate/stdlib.h.

@@ -5,15 +5,6 @@
 namespace tercet {
 namespace {
 
-/// The last operation that reads each value; results are never released.
-std::vector<uint32_t> last_uses(const Function& f) {
-  std::vector<uint32_t> last(f.types.size(), 0);
-  for (uint32_t i = 0; i < f.ops.size(); ++i)
-    for (ValueId v : f.ops[i].inputs) last[v] = i;
-  for (ValueId r : f.results) last[r] = UINT32_MAX;
-  return last;
-}
-
 /// The value itself at its last use, else a share of it. An operand that occurs twice in one operation stays shared.
 Array take(std::vector<Array>& values, const Op& op, size_t operand, bool last) {
   ValueId v = op.inputs[operand];
@@ -32,7 +23,7 @@ void bind_shape(DimEnv& env, const std::vector<Dim>& dims, const Shape& shape) {
 std::vector<Array> evaluate(const Function& f, EvalContext& context, std::vector<Array> arguments) {
   TERCET_CHECK(arguments.size() == f.params.size());
   check_stack({});
-  std::vector<uint32_t> last = last_uses(f);
+  const std::vector<uint32_t>& last = f.last_use;
   std::vector<Array> values(f.types.size());
   for (size_t i = 0; i < f.params.size(); ++i) {
     bind_shape(context.dims, f.type(f.params[i]).dims, arguments[i].shape);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "grammar/parser.h"
+#include "interpreter/elaborate/check_names.h"
 #include "interpreter/engine/context.h"
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/engine/library.h"
@@ -142,11 +145,39 @@ Outcome Session::define(const SourceFile& source) {
 }
 
 Outcome Session::check(const SourceFile& source) {
-  Outcome out;
-  ParseResult parsed = parse(source);
-  out.incomplete = parsed.incomplete;
-  out.diagnostics = std::move(parsed.diagnostics);
-  return out;
+  return guarded([&](Outcome& out) {
+    ParseResult parsed = parse(source);
+    out.incomplete = parsed.incomplete;
+    out.diagnostics = std::move(parsed.diagnostics);
+    if (!out.ok()) return;
+    Names names(*this);
+    auto known = [&](const std::string& n) { return find(n) || find_builtin(n) || names.library_function(n); };
+    std::vector<std::string> candidates = names.global_names();
+    for (const std::string& n : builtin_names()) candidates.push_back(n);
+    out.diagnostics = check_names(parsed.program, known, candidates);
+    if (out.ok()) check_functions(parsed.program, out);
+  });
+}
+
+/// Functions whose parameters all have types are elaborated for them; what they call must be defined before.
+void Session::check_functions(const ast::Program& program, Outcome& out) {
+  Names names(*this);
+  auto before = globals_;
+  for (const ast::StmtPtr& s : program.statements) {
+    auto* f = s->as<ast::FunctionStmt>();
+    if (!f) continue;
+    run_statement(*s);
+    bool typed = std::all_of(f->function->params.begin(), f->function->params.end(), [](const ast::Param& p) { return p.type.has_value(); });
+    if (!typed) continue;
+    try {
+      ast::Expr name{f->function->name_span, ast::Name{f->function->name}};
+      Elaborator(names).function(name, types_of(*f->function));
+    } catch (const Failure& failure) {
+      // A global that only a run would bind is not a mistake.
+      if (failure.diagnostics()[0].kind != Kind::Name) out.diagnostics.insert(out.diagnostics.end(), failure.diagnostics().begin(), failure.diagnostics().end());
+    }
+  }
+  globals_ = before;
 }
 
 std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Array> arguments) {

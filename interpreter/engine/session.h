@@ -41,7 +41,7 @@ class Session {
   const SourceFile& add_source(std::string name, std::string text) { return sources_.add(std::move(name), std::move(text)); }
   const SourceMap& sources() const { return sources_; }
   Outcome run(const SourceFile& source);
-  /// Elaborates without running what follows the first statement that needs values; reports what it finds.
+  /// Syntax, names, and the types and sizes of functions whose parameters are annotated; runs nothing.
   Outcome check(const SourceFile& source);
   /// Runs a source without its output: for tools that need its definitions.
   Outcome define(const SourceFile& source);
@@ -64,6 +64,7 @@ class Session {
   friend class Names;
   friend class Context;
   Outcome guarded(const std::function<void(Outcome&)>& work);
+  void check_functions(const ast::Program& program, Outcome& out);
   std::optional<Value> run_statement(const ast::Stmt& statement);
   std::vector<Array> execute(const FunctionPtr& function, std::vector<Array> arguments);
 

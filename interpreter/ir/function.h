@@ -86,6 +86,7 @@ class Function {
   std::vector<Op> ops;
   std::vector<ValueId> results;
   std::vector<Type> types;         // of every value
+  std::vector<uint32_t> last_use;  // per value: the last operation that reads it; UINT32_MAX for results
 
   const Type& type(ValueId v) const { return types[v]; }
   std::vector<Type> param_types() const;

@@ -98,6 +98,10 @@ void compact(Function& f, const std::vector<bool>& keep) {
   for (ValueId& r : f.results) r = renumbered[r];
   f.ops = std::move(ops);
   f.types = std::move(types);
+  f.last_use.assign(f.types.size(), 0);
+  for (uint32_t i = 0; i < f.ops.size(); ++i)
+    for (ValueId v : f.ops[i].inputs) f.last_use[v] = i;
+  for (ValueId r : f.results) f.last_use[r] = UINT32_MAX;
 }
 
 std::vector<ValueId> rebuild(Builder& out, const Function& f, std::unordered_map<ValueId, ValueId>& values,

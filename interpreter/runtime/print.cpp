@@ -1,7 +1,6 @@
 #include "interpreter/runtime/print.h"
 
 #include <fmt/format.h>
-#include <utf8proc.h>
 
 #include <functional>
 #include <utility>
@@ -49,21 +48,6 @@ ElementWriter element_writer(const Array& array) {
   });
 }
 
-/// Columns that text takes in a terminal.
-size_t display_width(std::string_view text) {
-  size_t width = 0;
-  auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  auto left = static_cast<utf8proc_ssize_t>(text.size());
-  while (left > 0) {
-    utf8proc_int32_t c = 0;
-    utf8proc_ssize_t n = utf8proc_iterate(at, left, &c);
-    if (n < 0) n = 1, c = '?';
-    width += static_cast<size_t>(std::max(0, utf8proc_charwidth(c)));
-    at += n, left -= n;
-  }
-  return width;
-}
-
 /// Walks the entries of an array that are shown. A sub-array is known by its position among all of its depth, so that
 /// dense and ragged axes differ only in where their children lie.
 class ArrayPrinter {
@@ -71,7 +55,9 @@ class ArrayPrinter {
   ArrayPrinter(const Array& array, ElementWriter element, bool rows_on_lines)
       : array_(array), element_(std::move(element)), rows_on_lines_(rows_on_lines && array.rank() > 1) {
     choose_edges();
-    if (rows_on_lines_) measure(0, 0);
+    // Texts, and rows of different length, have no columns worth aligning.
+    aligned_ = rows_on_lines_ && array.dtype != DType::Str && !array.ragged;
+    if (aligned_) measure(0, 0);
   }
 
   std::string text() {
@@ -126,15 +112,15 @@ class ArrayPrinter {
       scratch_.clear();
       element_(scratch_, i);
       if (column >= widths_.size()) widths_.resize(column + 1);
-      widths_[column] = std::max(widths_[column], display_width(scratch_));
+      widths_[column] = std::max(widths_[column], scratch_.size());
     }, [] {});
   }
 
   void write_element(int64_t i, size_t column) {
-    if (!rows_on_lines_) return element_(out_, i);
+    if (!aligned_) return element_(out_, i);
     scratch_.clear();
     element_(scratch_, i);
-    out_.append(widths_[column] - display_width(scratch_), ' ').append(scratch_);
+    out_.append(widths_[column] - scratch_.size(), ' ').append(scratch_);
   }
 
   void separate(int axis, bool first) {
@@ -161,7 +147,7 @@ class ArrayPrinter {
 
   const Array& array_;
   ElementWriter element_;
-  bool rows_on_lines_;
+  bool rows_on_lines_, aligned_ = false;
   int64_t edges_ = 0;
   std::vector<size_t> widths_;      // of each column, when aligned
   std::string out_, scratch_;

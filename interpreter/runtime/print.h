@@ -12,7 +12,7 @@
 
 namespace tercet {
 
-/// As `print` shows it: a string bare, an array of two or more axes a row per line with its columns right-aligned.
+/// As `print` shows it: a string bare, an array of two or more axes a row per line, columns of numbers right-aligned.
 std::string format(const Array& array);
 
 /// As it stands inside a tuple, record or message: on one line, strings quoted.

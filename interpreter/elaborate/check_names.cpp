@@ -1,0 +1,132 @@
+#include "interpreter/elaborate/check_names.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace tercet {
+namespace {
+
+class Checker {
+ public:
+  Checker(const std::function<bool(const std::string&)>& known, std::vector<std::string> candidates)
+      : known_(known), candidates_(std::move(candidates)) {}
+  std::vector<Diagnostic> found;
+
+  void program(const ast::Program& p) {
+    for (const ast::StmtPtr& s : p.statements) bound_by(*s, later_);
+    scopes_.emplace_back();
+    for (const ast::StmtPtr& s : p.statements) statement(*s);
+  }
+
+ private:
+  static void names_of(const ast::Pattern& p, std::set<std::string>& out) {
+    if (!p.is_tuple) out.insert(p.name);
+    for (const ast::Pattern& e : p.elements) names_of(e, out);
+  }
+  static void bound_by(const ast::Stmt& s, std::set<std::string>& out) {
+    if (auto* n = s.as<ast::Let>()) names_of(n->pattern, out);
+    if (auto* n = s.as<ast::FunctionStmt>()) out.insert(n->function->name);
+    if (auto* n = s.as<ast::Import>()) out.insert(n->alias.empty() ? n->path : n->alias);
+  }
+
+  void read(const std::string& name, Span span) {
+    for (const auto& scope : scopes_)
+      if (scope.count(name)) return;
+    if (known_(name) || (inside_function_ && later_.count(name))) return;
+    Diagnostic d;
+    d.kind = Kind::Name;
+    d.span = span;
+    d.message = fmt::format("`{}` is not defined", name);
+    std::vector<std::string> all = candidates_;
+    for (const auto& scope : scopes_) all.insert(all.end(), scope.begin(), scope.end());
+    std::string near = closest_name(name, all);
+    if (!near.empty()) d.help = fmt::format("did you mean `{}`?", near);
+    found.push_back(std::move(d));
+  }
+
+  void maybe(const ast::ExprPtr& e) { if (e) expr(*e); }
+  void scoped(const ast::Pattern& p, const ast::ExprPtr& a, const ast::ExprPtr& b) {
+    scopes_.emplace_back();
+    names_of(p, scopes_.back());
+    maybe(a);
+    maybe(b);
+    scopes_.pop_back();
+  }
+
+  void function(const ast::FunctionDef& f) {
+    for (const ast::Param& p : f.params) maybe(p.default_value);
+    scopes_.emplace_back();
+    if (!f.name.empty()) scopes_.back().insert(f.name);
+    auto sizes = [&](const std::optional<ast::TypeExpr>& t) {
+      if (t) for (const auto& s : t->sizes) if (!s.name.empty()) scopes_.back().insert(s.name);
+    };
+    for (const ast::Param& p : f.params) names_of(p.pattern, scopes_.back()), sizes(p.type);
+    sizes(f.result);
+    bool outer = std::exchange(inside_function_, true);
+    expr(*f.body);
+    inside_function_ = outer;
+    scopes_.pop_back();
+  }
+
+  void statement(const ast::Stmt& s) {
+    check_stack(s.span);
+    if (auto* n = s.as<ast::Let>()) maybe(n->value);
+    if (auto* n = s.as<ast::FunctionStmt>()) {
+      bound_by(s, scopes_.back());
+      function(*n->function);
+    }
+    if (auto* n = s.as<ast::Assign>()) maybe(n->target), maybe(n->value);
+    if (auto* n = s.as<ast::For>()) maybe(n->source), scoped(n->pattern, n->body, nullptr);
+    if (auto* n = s.as<ast::While>()) maybe(n->condition), maybe(n->body);
+    if (auto* n = s.as<ast::Return>()) maybe(n->value);
+    if (auto* n = s.as<ast::ExprStmt>()) maybe(n->value);
+    bound_by(s, scopes_.back());
+  }
+
+  void expr(const ast::Expr& e) {
+    check_stack(e.span);
+    auto all = [&](const std::vector<ast::ExprPtr>& list) { for (auto& x : list) maybe(x); };
+    if (auto* n = e.as<ast::Name>()) read(n->name, e.span);
+    if (auto* n = e.as<ast::FString>()) for (auto& p : n->parts) maybe(p.hole);
+    if (auto* n = e.as<ast::Tuple>()) all(n->elements);
+    if (auto* n = e.as<ast::Record>()) { maybe(n->base); for (auto& f : n->fields) maybe(f.value); }
+    if (auto* n = e.as<ast::ArrayLiteral>()) all(n->elements);
+    if (auto* n = e.as<ast::Comprehension>()) maybe(n->source), scoped(n->pattern, n->filter, n->body);
+    if (auto* n = e.as<ast::Block>()) {
+      scopes_.emplace_back();
+      for (auto& s : n->statements) statement(*s);
+      scopes_.pop_back();
+    }
+    if (auto* n = e.as<ast::If>()) maybe(n->condition), maybe(n->then_branch), maybe(n->else_branch);
+    if (auto* n = e.as<ast::Lambda>()) function(*n->function);
+    if (auto* n = e.as<ast::Range>()) maybe(n->low), maybe(n->high);
+    if (auto* n = e.as<ast::Chain>()) { maybe(n->first); for (auto& l : n->links) maybe(l.operand); }
+    if (auto* n = e.as<ast::Unary>()) maybe(n->operand);
+    if (auto* n = e.as<ast::Call>()) { maybe(n->callee); for (auto& a : n->arguments) maybe(a.value); }
+    if (auto* n = e.as<ast::Pipe>()) maybe(n->first), all(n->stages);
+    if (auto* n = e.as<ast::Index>()) {
+      maybe(n->base);
+      for (auto& i : n->items) maybe(i.element), maybe(i.start), maybe(i.stop), maybe(i.step);
+    }
+    if (auto* n = e.as<ast::Member>()) maybe(n->base);
+    if (auto* n = e.as<ast::Transform>()) maybe(n->operand);
+  }
+
+  const std::function<bool(const std::string&)>& known_;
+  std::vector<std::string> candidates_;
+  std::vector<std::set<std::string>> scopes_;
+  std::set<std::string> later_;
+  bool inside_function_ = false;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> check_names(const ast::Program& program, const std::function<bool(const std::string&)>& known,
+                                    const std::vector<std::string>& candidates) {
+  Checker checker(known, candidates);
+  checker.program(program);
+  return std::move(checker.found);
+}
+
+}  // namespace tercet
