@@ -24,6 +24,11 @@ def run(path, args):
         return None
 
 
+def words(text):
+    """Text with single spaces, and none after a bracket (where columns are aligned)."""
+    return re.sub(r"([\[(]) ", r"\1", " ".join(text.split()))
+
+
 def problem_of(text, done, seconds):
     if done is None:
         return f"no answer in {seconds} s"
@@ -34,10 +39,8 @@ def problem_of(text, done, seconds):
             return f"wanted error[{kind[1]}] {kind[2]}, got status {done.returncode}: {report.strip()[:600]}"
     elif done.returncode != 0:
         return f"status {done.returncode}: {report.strip()[:600]}"
-    want = "\n".join(WANT.findall(text)).split()
-    if want != out.split():
-        return f"wanted {' '.join(want)[:400]}\n     got {' '.join(out.split())[:400]}"
-    return None
+    want, got = words("\n".join(WANT.findall(text))), words(out)
+    return None if want == got else f"wanted {want[:400]}\n     got {got[:400]}"
 
 
 def updated(text, out):

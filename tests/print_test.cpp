@@ -102,7 +102,7 @@ TEST_CASE("a matrix prints a row per line, columns right-aligned", "[print]") {
   CHECK(format(Array::make(DType::F32, {2, 0})) == "[[],\n []]");
   CHECK(format(Array::make(DType::F32, {0, 2})) == "[]");
   CHECK(format_inside(array_of<int32_t>({1, 20, 300, 4}, {2, 2})) == "[[1, 20], [300, 4]]");
-  CHECK(format(text_array({"日", "ab", "c", "d"}).reshaped({2, 2})) == "[[\"日\", \"ab\"],\n [ \"c\",  \"d\"]]");
+  CHECK(format(text_array({"日", "ab", "c", "d"}).reshaped({2, 2})) == "[[\"日\", \"ab\"],\n [\"c\", \"d\"]]");
 }
 
 TEST_CASE("large arrays show their ends", "[print]") {
