@@ -54,6 +54,22 @@ void render_place(std::string& out, const SourceFile& file, Span span, const std
                  label.empty() ? "" : " ", label);
 }
 
+/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    before.swap(last);
+    last.swap(row);
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
 }  // namespace
 
 const char* name_of(Kind kind) { return kind_names[static_cast<size_t>(kind)]; }
@@ -111,22 +127,12 @@ void internal_error(const char* condition, const char* file, int line) {
 
 std::string closest_name(std::string_view name, const std::vector<std::string>& candidates) {
   std::string best;
+  if (name.size() <= 2) return best;   // everything is near a short name
   size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
-  std::vector<size_t> row;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > name.size() + best_distance || name.size() > candidate.size() + best_distance) continue;
-    row.resize(candidate.size() + 1);
-    for (size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= name.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j < row.size(); ++j) {
-        size_t above = row[j];
-        row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (name[i - 1] != candidate[j - 1])});
-        diagonal = above;
-      }
-    }
-    if (row.back() < best_distance) best_distance = row.back(), best = candidate;
+    size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) best_distance = distance, best = candidate;
   }
   return best;
 }

@@ -1,5 +1,6 @@
 // Library: arrays from nothing, constants, casts.
 #include <cmath>
+#include <map>
 #include <limits>
 
 #include <fmt/format.h>
@@ -17,7 +18,16 @@ DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallb
   DType out = fallback;
   if (auto* b = value->as<Sym::Builtin>(); b && parse_dtype(b->def->name, &out)) return out;
   if (value->leaf() && value->leaf()->type.dtype == DType::Str && parse_dtype(e.static_string(*value, "`dtype`"), &out)) return out;
-  e.error(Kind::Type, fmt::format("`dtype` takes a type such as f32, and this is {}", describe(*value)));
+  static const std::map<std::string, const char*> numpy{{"float64", "f64"}, {"float32", "f32"}, {"float16", "f16"}, {"bfloat16", "bf16"}, {"float", "f32"},
+      {"int64", "i64"}, {"int32", "i32"}, {"int16", "i16"}, {"int8", "i8"}, {"int", "i32"}, {"uint8", "u8"}, {"uint16", "u16"}, {"uint32", "u32"}, {"uint64", "u64"}, {"bool_", "bool"}};
+  std::string help;
+  if (auto* leaf = value->leaf()) {
+    auto text = e.known_string(*leaf);
+    auto found = text ? numpy.find(*text) : numpy.end();
+    if (found != numpy.end()) help = fmt::format("write {}", found->second);
+    else if (is_int(leaf->type.dtype)) help = "a shape of several sizes is a tuple: zeros((2, 3))";
+  }
+  e.error(Kind::Type, fmt::format("`dtype` takes a type such as f32, and this is {}", describe(*value)), help);
 }
 
 Sym filled(Elaborator& e, A& a, double value) {

@@ -20,7 +20,10 @@ std::string Elaborator::print_template(const Sym& value, bool top, std::vector<V
   }
   if (auto* t = value.as<Sym::Tuple>()) return joined(t->elements, nullptr);
   if (auto* r = value.as<Sym::Record>()) return joined(r->values, &r->names);
-  if (auto* r = value.as<Sym::Range>()) return print_template(*r->low, false, operands) + ".." + print_template(*r->high, false, operands);
+  if (auto* r = value.as<Sym::Range>()) {
+    std::string low = print_template(*r->low, false, operands);
+    return low + ".." + print_template(*r->high, false, operands);
+  }
   if (value.is_none()) return "none";
   return fmt::format("<{}>", describe(value));
 }

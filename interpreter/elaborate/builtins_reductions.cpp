@@ -52,6 +52,8 @@ template <const OpDef& Op> Sym sum_like(Elaborator& e, A& a) {
 }
 template <const OpDef& Op> Sym extremum(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], Op.name);
+  if (x.type.rank() == 0 && !absent(a[1]))
+    e.error(Kind::Type, fmt::format("`{}` takes one array, and this is the scalar {}", Op.name, describe(x)), fmt::format("of two numbers: {}imum(a, b)", Op.name));
   require_elements(e, x, e.axes(a[1].value_or(Sym()), x.type.rank()), Op.name);
   bool was_bool = x.type.dtype == DType::Bool;
   Leaf out = reduce(e, Op, was_bool ? e.cast(x, DType::U8) : x, a[1].value_or(Sym()), a[2]);

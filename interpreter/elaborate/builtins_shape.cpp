@@ -50,9 +50,12 @@ Sym reshape(Elaborator& e, A& a) {
       dims.push_back(e.size(s, "reshape"));
     }
   };
-  if (auto* t = a[1]->as<Sym::Tuple>()) for (const Sym& s : t->elements) add(s);
-  else if (a[1]->leaf() && a[1]->leaf()->type.rank() == 0) add(*a[1]);
-  else dims = e.shape(*a[1], "reshape");
+  auto& given_sizes = a[1]->as<Sym::Tuple>()->elements;   // reshape(x, (2, 3)) or reshape(x, 2, 3)
+  if (given_sizes.empty()) e.error(Kind::Type, "reshape takes a shape", "reshape(x, (2, 3))");
+  Sym sizes = given_sizes.size() == 1 ? given_sizes[0] : *a[1];
+  if (auto* t = sizes.as<Sym::Tuple>()) for (const Sym& s : t->elements) add(s);
+  else if (sizes.leaf() && sizes.leaf()->type.rank() == 0) add(sizes);
+  else dims = e.shape(sizes, "reshape");
   Dim count(1), given(1);
   for (const Dim& d : x.type.dims) count = count * d;
   for (const Dim& d : dims) given = given * d;
@@ -221,7 +224,7 @@ namespace {
 constexpr BuiltinDef list[] = {
     {"len", "x", "Number of rows of an array, code points of a string, parts of a tuple.", len},
     {"shape", "x", "The sizes of all axes.", shape},
-    {"reshape", "x, shape", "The same elements in row-major order in another shape; one size may be -1.", reshape},
+    {"reshape", "x, *shape", "The same elements in row-major order in another shape; one size may be -1.", reshape},
     {"transpose", "x, axes=", "Axes reversed, or in the given order.", transpose},
     {"swapaxes", "x, a, b", "Two axes exchanged.", swapaxes},
     {"moveaxis", "x, from, to", "One axis moved.", moveaxis},

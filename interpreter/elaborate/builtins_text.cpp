@@ -98,6 +98,7 @@ Sym pad(Elaborator& e, A& a) {
 }
 
 Sym vocab(Elaborator& e, A& a) {
+  e.refuse_in_compiled("vocab");
   Leaf tokens = text(e, *a[0], "vocab");
   Attrs attrs{{"defines", Dim::symbol("v")},
               {"max_size", absent(a[1]) ? int64_t{-1} : e.static_int(*a[1], "`max_size`")},
@@ -130,13 +131,18 @@ Sym decode(Elaborator& e, A& a) {
   return e.emit(*find_op("decode"), {e.use(v.tokens), e.use(ids)});
 }
 
-Sym read_text(Elaborator& e, A& a) { return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))}); }
+Sym read_text(Elaborator& e, A& a) {
+  e.refuse_in_compiled("read_text");
+  return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))});
+}
 Sym read_lines(Elaborator& e, A& a) {
+  e.refuse_in_compiled("read_lines");
   return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}});
 }
 
 /// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0006).
 Sym read_jsonl(Elaborator& e, A& a) {
+  e.refuse_in_compiled("read_jsonl");
   if (e.frame().parent()) e.error(Kind::Unsupported, "read_jsonl inside a loop, branch or transformed function", "read the file in a statement of its own");
   std::string path = e.static_string(*a[0], "read_jsonl");
   std::vector<std::string> wanted;

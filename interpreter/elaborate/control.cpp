@@ -94,6 +94,7 @@ void Elaborator::assign(const ast::Assign& s) {
             contexts_.back().top_level ? fmt::format("declare it with `var {} = …`", root->name) : "return the new value instead");
     if (find_captured(root->name))
       error(Kind::Name, fmt::format("`{}` was captured from the enclosing function and does not change here", root->name), "copy it first: var y = " + root->name);
+    if (path.size() == 1) error(Kind::Name, fmt::format("`{}` is not defined", root->name), fmt::format("declare it: `let {0} = …`, or `var {0} = …` to change it later", root->name));
     unknown_name(root->name, path[0]->span);
   }
   Binding* b = find_local(root->name);
@@ -124,7 +125,7 @@ Sym Elaborator::assigned(const Sym& old, std::span<const ast::Expr* const> path,
   }
   auto& node = *path[0]->as<ast::Index>();
   const Leaf* x = old.leaf();
-  if (!x) error(Kind::Type, fmt::format("only arrays are indexed, and this is {}", describe(old)));
+  if (!x) error(Kind::Type, fmt::format("only arrays are assigned to by index, and this is {}", describe(old)), old.as<Sym::Tuple>() ? "a tuple does not change; make a new one" : "");
   if (path.size() > 1) {   // x[i][j] = v, x[i].a = v
     Sym inner = assigned(read_index(*x, node.items), path.subspan(1), s);
     return write_index(*x, node.items, array(inner, "an assignment"), std::nullopt);
@@ -186,6 +187,14 @@ Sym Elaborator::statements(std::span<const ast::StmtPtr> list, bool needed) {
   return Sym::unit();
 }
 
+/// A function that returns a value somewhere gives one on every path.
+void Elaborator::require_value(const Sym& last, const Sym& returned) {
+  auto* nothing = last.as<Sym::Tuple>();
+  auto* also_nothing = returned.as<Sym::Tuple>();
+  if (nothing && nothing->elements.empty() && !(also_nothing && also_nothing->elements.empty()))
+    error(Kind::Type, "this function may end without a value", "put a value last, or return one on every path");
+}
+
 /// The function may have returned already: the value of what is left joins the returned one, so that afterwards the
 /// function has returned on every path.
 void Elaborator::finish_function(const Leaf& early, const std::function<Sym()>& rest, std::set<std::string> names) {
@@ -195,6 +204,7 @@ void Elaborator::finish_function(const Leaf& early, const std::function<Sym()>& 
     Leaf returned = left_early();
     if (returned.constant && returned.constant->integer) return Sym::unit();
     Sym before = returned.constant ? value : local(return_value);
+    require_value(value, before);
     set_local(return_value, conditional(returned, [&] { return before; }, [&] { return value; }, {}));
     return Sym::unit();
   };
@@ -249,8 +259,9 @@ Sym Elaborator::if_expression(const ast::If& n, bool needed) {
   if (n.else_branch) assigned_names(*n.else_branch, names);
   bool value = needed && n.else_branch;
   auto branch = [&](const ast::ExprPtr& b) {
-    needed_ = value;
-    Sym out = b ? expr(b) : Sym::unit();
+    if (!b) return Sym::unit();
+    needed_ = value;   // for the expression that is read next, so only where there is one
+    Sym out = expr(b);
     return value ? out : Sym::unit();
   };
   return conditional(c, [&] { return branch(n.then_branch); }, [&] { return branch(n.else_branch); }, assigned_locals(names));

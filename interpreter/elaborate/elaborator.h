@@ -72,6 +72,10 @@ class Elaborator {
   Leaf emit(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {}, bool weak = false);
   std::vector<Leaf> emit_many(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {});
   Span span() const { return span_; }
+  /// Error `compile` when a function is being compiled: `what` happens outside.
+  void refuse_in_compiled(const char* what) const {
+    if (inside_jit_) error(Kind::Compile, std::string("`") + what + "` cannot be compiled", "do it outside, and pass what it gives");
+  }
   [[noreturn]] void error(Kind kind, std::string message, std::string help = {}, std::string label = {}) const;
 
   /// The array behind a value; a range or an array-like becomes one. Error `type` names `what` otherwise.
@@ -196,6 +200,7 @@ class Elaborator {
   Sym block(const ast::Expr& e, bool needed);
   Sym statements(std::span<const ast::StmtPtr> list, bool needed);
   Sym execute(const ast::Stmt& s, bool needed);
+  void require_value(const Sym& last, const Sym& returned);
   void finish_function(const Leaf& early, const std::function<Sym()>& rest, std::set<std::string> names);
   void let(const ast::Let& s);
   void assign(const ast::Assign& s);

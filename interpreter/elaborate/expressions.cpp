@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "interpreter/elaborate/elaborator.h"
@@ -142,6 +143,9 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
 std::optional<Sym> Elaborator::global(const std::string& name) {
   if (!contexts_.back().library)
     if (const Value* value = environment_.global(name)) return import_value(name, *value);
+  static const std::map<std::string, double> constants{{"nan", std::numeric_limits<double>::quiet_NaN()}, {"inf", std::numeric_limits<double>::infinity()},
+                                                       {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
+  if (auto c = constants.find(name); c != constants.end()) return Sym(float_leaf(c->second));
   if (ast::FunctionPtr f = environment_.library_function(name)) return Sym(Sym::Closure{f, {}, true});
   if (const BuiltinDef* b = find_builtin(name)) return Sym(Sym::Builtin{b});
   return std::nullopt;
@@ -151,7 +155,13 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
   static const std::map<std::string, const char*> foreign{
       {"None", "write `none`"}, {"True", "write `true`"}, {"False", "write `false`"}, {"range", "write `0..n`"},
       {"np", "NumPy's functions have no prefix here: sum(x)"}, {"jnp", "JAX's functions have no prefix here: sum(x)"},
-      {"torch", "functions have no prefix here: sum(x)"}, {"str", "write f\"{x}\""}, {"print_", "write `print`"}};
+      {"torch", "functions have no prefix here: sum(x)"}, {"str", "write f\"{x}\""},
+      {"float", "write f32(x) or f64(x)"}, {"int", "write i32(x) or i64(x)"}, {"float64", "write f64"}, {"float32", "write f32"},
+      {"float16", "write f16"}, {"bfloat16", "write bf16"}, {"int64", "write i64"}, {"int32", "write i32"}, {"int16", "write i16"},
+      {"int8", "write i8"}, {"uint64", "write u64"}, {"uint32", "write u32"}, {"uint16", "write u16"}, {"uint8", "write u8"},
+      {"bool_", "write bool"}, {"array", "write [a, b]"}, {"asarray", "write [a, b]"}, {"zip", "write (a, b) as the source: for (x, y) in (a, b)"},
+      {"enumerate", "write `for i in 0..len(x)`"}, {"open", "write read_text(path)"}, {"type", "write dtype(x) or shape(x)"},
+      {"concatenate", "write concat((a, b))"}, {"astype", "write f32(x)"}, {"newaxis", "write `none`: x[:, none]"}};
   // Names that the language promises and that come with later parts.
   static const std::set<std::string> planned{
       "key", "split_key", "fold_in", "random_bits", "uniform", "normal", "randint", "permutation", "bernoulli", "categorical",

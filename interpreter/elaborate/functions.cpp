@@ -182,6 +182,7 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
   if (returns) {
     Leaf returned = *local(return_flag).leaf();
     Sym value = local(return_value);
+    if (!returned.constant) require_value(out, value);
     if (returned.constant) out = returned.constant->integer ? value : out;
     else out = conditional(returned, [&] { return value; }, [&] { return out; }, {});
   }

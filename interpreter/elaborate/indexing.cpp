@@ -305,7 +305,7 @@ template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& ind
 
 Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) {
   if (x.type.rank() == 0 && !items.empty() && items[0].form != IndexItem::Form::NewAxis && items[0].form != IndexItem::Form::Ellipsis && !(items[0].element && items[0].element->as<ast::NoneLiteral>()))
-    error(Kind::Type, fmt::format("a scalar is not indexed: this is {}", describe(x)));
+    error(Kind::Type, fmt::format("a scalar is not indexed: this is {}", describe(x)), x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "");
   std::vector<IndexPart> parts = index_parts(x, items);
   Leaf part = read_basic(x, parts);
   Advanced index = advanced(parts);

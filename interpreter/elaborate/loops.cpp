@@ -225,11 +225,14 @@ void Elaborator::while_loop(const ast::While& s) {
   names.erase(continue_flag);
   Loop loop;
   loop.names = assigned_locals(names);
+  bool endless = false;   // `while true`
   loop.condition = [&]() -> Leaf {
     auto ask = [&]() -> Sym {
       Sym c = expr(s.condition);
       SpanScope at(*this, s.condition->span);
-      return truth(c, "`while`");
+      Leaf condition = truth(c, "`while`");
+      endless = condition.constant && condition.constant->integer;
+      return condition;
     };
     if (!breaks && !returns) return *ask().leaf();
     return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, ask, {}).leaf();
@@ -243,6 +246,7 @@ void Elaborator::while_loop(const ast::While& s) {
     return Sym::unit();
   };
   run_loop(loop);
+  if (endless && !breaks && returns) set_local(return_flag, bool_leaf(true));   // it only ends by returning
   contexts_.back().scopes.pop_back();
 }
 
@@ -311,7 +315,9 @@ void Elaborator::for_loop(const ast::For& s) {
   collect_leaves(source, leaves);
   if (leaves.empty()) error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)));
   for (const Leaf& x : leaves)
-    if (x.type.rank() == 0) error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)), "write 0..n for the numbers below n");
+    if (x.type.rank() == 0)
+      error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)),
+            x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "write 0..n for the numbers below n");
   for (const Leaf& x : leaves) require_equal(leaves[0].type.dims[0], x.type.dims[0], "the arrays of a `for` have {left} and {right} rows");
   counted_loop(int_leaf(0), size_leaf(leaves[0].type.dims[0]), s, [&](const Leaf& i) {
     return map_leaves<Leaf>(source, [&](const Leaf& x) { return gather_rows(x, i, 0); });

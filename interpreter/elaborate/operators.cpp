@@ -211,7 +211,7 @@ Leaf Elaborator::elementwise(const OpDef& op, std::span<const Leaf> arguments, P
   for (const Leaf& x : arguments) {
     if (x.weak && x.constant && is_int(x.type.dtype) && is_int(dtype) && !fits(x.constant->integer, dtype))
       error(Kind::Value, fmt::format("{} does not fit in {}", x.constant->integer, name_of(dtype)),
-            fmt::format("widen the other side first, as in i32(x) {} {}", op.name, x.constant->integer));
+            "widen the other side first, as in i32(x)");
     Leaf converted = promotion == Promotion::Keep ? x : cast(x, dtype, x.weak);
     inputs.push_back(use(broadcast_to(converted, dims)));
   }
@@ -241,13 +241,14 @@ Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
       }
   }
   if (a.type.dtype == DType::Str || b.type.dtype == DType::Str) {
-    if (!is_comparison(op) || a.type.dtype != b.type.dtype)
+    bool joins = op == BinaryOp::Add;
+    if ((!is_comparison(op) && !joins) || a.type.dtype != b.type.dtype)
       error(Kind::Type, fmt::format("`{}` does not take {} and {}", ast::spelling(op), describe(a), describe(b)),
-            op == BinaryOp::Add ? "join strings with an f-string: f\"{a}{b}\"" : "");
-    if (auto x = known_string(a), y = known_string(b); x && y) return bool_leaf(*fold_comparison(op, x->compare(*y), 0));
+            joins ? "put values into text with an f-string: f\"{x}\"" : "");
+    if (auto x = known_string(a), y = known_string(b); x && y && !joins) return bool_leaf(*fold_comparison(op, x->compare(*y), 0));
     std::array<Leaf, 2> both{a, b};
     std::vector<Dim> dims = common_dims(both);
-    return emit(*row.op, {use(broadcast_to(a, dims)), use(broadcast_to(b, dims))});
+    return emit(joins ? *find_op("concat_text") : *row.op, {use(broadcast_to(a, dims)), use(broadcast_to(b, dims))});
   }
   if (op == BinaryOp::Power) return power(a, b);
   std::array<Leaf, 2> both{a, b};
@@ -452,8 +453,8 @@ Leaf Elaborator::matmul(const Leaf& a, const Leaf& b) {
   std::vector<Dim> b_dims = in[1].type.dims;
   in[1].type = frame_->builder().type(use(in[1]));
   Leaf second = broadcast_to(in[1], b_dims);   // the inner size by the left side's name
-  int64_t batch = std::min(in[0].type.rank(), second.type.rank()) > 2 ? std::min(in[0].type.rank(), second.type.rank()) - 2 : 0;
-  if (batch == 0)
+  // Leading axes of the left side alone are free axes; those of the right side come first and go together, as in NumPy.
+  if (second.type.rank() <= 2 || in[0].type.rank() == 1)
     return emit(dot_op, {use(in[0]), use(second)}, {{"batch", int64_t{0}}, {"lhs", std::vector<int64_t>{inner_a}}, {"rhs", std::vector<int64_t>{inner_b}}}, weak);
   std::array<Leaf, 2> outer{in[0], second};   // leading axes broadcast, as in NumPy
   for (Leaf& x : outer) x.type.dims.resize(static_cast<size_t>(x.type.rank() - 2));

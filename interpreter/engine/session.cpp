@@ -9,6 +9,7 @@
 #include "interpreter/engine/context.h"
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/engine/library.h"
+#include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/print.h"
 
 namespace tercet {
@@ -72,20 +73,10 @@ std::vector<Type> types_of(const ast::FunctionDef& f) {
   return out;
 }
 
-Value constant(double value) {
-  Array a = scalar_of(DType::F32, value);
-  a.weak = true;
-  return a;
-}
-
 }  // namespace
 
 Session::Session(SessionOptions options) : options_(std::move(options)), budget_(std::make_shared<MemoryBudget>(options_.memory_bytes)) {
   if (!options_.write) options_.write = [](std::string_view) {};
-  globals_["nan"] = {constant(std::numeric_limits<double>::quiet_NaN())};
-  globals_["inf"] = {constant(std::numeric_limits<double>::infinity())};
-  globals_["pi"] = {constant(3.14159265358979323846)};
-  globals_["e"] = {constant(2.71828182845904523536)};
 }
 
 Session::~Session() = default;
@@ -151,7 +142,7 @@ Outcome Session::check(const SourceFile& source) {
     out.diagnostics = std::move(parsed.diagnostics);
     if (!out.ok()) return;
     Names names(*this);
-    auto known = [&](const std::string& n) { return find(n) || find_builtin(n) || names.library_function(n); };
+    auto known = [&](const std::string& n) { return find(n) || n == "nan" || n == "inf" || n == "pi" || n == "e" || find_builtin(n) || names.library_function(n); };
     std::vector<std::string> candidates = names.global_names();
     for (const std::string& n : builtin_names()) candidates.push_back(n);
     out.diagnostics = check_names(parsed.program, known, candidates);
@@ -182,6 +173,8 @@ void Session::check_functions(const ast::Program& program, Outcome& out) {
 
 std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Array> arguments) {
   Context context(*this);
+  Poll ask = [&] { context.poll(); };
+  PollScope asked(&ask);                         // by the native text and file operations
   if (options_.jit_all && options_.backend && !function->ops.empty())
     return options_.backend->compile(function, options_.compile)->run(context, std::move(arguments));
   return evaluate(*function, context, std::move(arguments));

@@ -1,7 +1,9 @@
 // Rows: checks that may fail, and output. Attr "lanes" counts the leading axes that are lanes of enclosing vmaps; with
-#include <cstring>
 // attr "has_live" the last operand is a mask over them, and dead lanes neither fail nor print.
+// Attr "shared" counts further vmaps, inside those, whose lanes all share the operands: a failure is their first lane's.
 #include <fmt/format.h>
+
+#include <cstring>
 
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/index_plan.h"
@@ -20,20 +22,20 @@ bool has_live(const Op& op) { return op.attrs.get_or<bool>("has_live", false); }
 /// Lanes of an effect, in order: their index, and whether they are alive.
 class Lanes {
  public:
-  Lanes(const Op& op, std::span<const Array> in) : rank_(static_cast<size_t>(lane_axes(op))) {
+  Lanes(const Op& op, std::span<const Array> in) : rank_(static_cast<size_t>(lane_axes(op))), shared_(static_cast<size_t>(op.attrs.get_or<int64_t>("shared", 0))) {
     if (has_live(op)) live_ = &in.back();
     if (rank_ && !in.empty()) for (size_t k = 0; k < rank_; ++k) sizes_.push_back(in[0].shape[k]);
   }
   int64_t count() const { return element_count(sizes_); }
   bool alive(int64_t lane) const { return !live_ || live_->data<bool>()[live_->count() == 1 ? 0 : lane]; }
   LaneIndex index(int64_t lane) const {
-    LaneIndex out(rank_);
+    LaneIndex out(rank_ + shared_);
     for (size_t k = rank_; k-- > 0; lane /= sizes_[k]) out[k] = lane % sizes_[k];
     return out;
   }
 
  private:
-  size_t rank_;
+  size_t rank_, shared_;   // axes of the operands that are lanes; inner vmaps whose lanes all share the operands
   Shape sizes_;
   const Array* live_ = nullptr;
 };
@@ -72,36 +74,26 @@ std::vector<BatchedValue> batch_effect_mapped(BatchContext& c, const Op& op, std
   for (auto& [name, value] : op.attrs.items()) attrs.set(name, std::holds_alternative<Dim>(value) ? Attr(c.size(std::get<Dim>(value))) : value);
   attrs.set("lanes", lane_axes(op) + 1);
   std::vector<Dim> dims{c.lanes()};
-  for (int64_t k = 1; k <= lane_axes(op); ++k) dims.push_back(c.out().type(inputs[0]).dims[static_cast<size_t>(k)]);
+  if (lane_axes(op)) {
+    std::vector<Dim> inner = c.lane_type(in[0]).dims;
+    dims.insert(dims.end(), inner.begin(), inner.begin() + lane_axes(op));
+  }
   ValueId live = combined_live(c, op, has_live(op) ? &in.back() : nullptr, dims);
   attrs.set("has_live", live != no_value);
   if (live != no_value) inputs.push_back(live);
   return emit_mapped(c, op, std::move(inputs), std::move(attrs));
 }
 
-/// A check on values that all lanes share fails for all or none: it stays one check, on when any lane is alive.
+/// A check on values that all lanes share fails for all or none: it stays one check, and the first lane tells of it.
+/// (Where some lanes are dead the first living one does, so there the check is one of lanes.)
 std::vector<BatchedValue> batch_check(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
-  bool any_mapped = false;
-  for (const BatchedValue& v : in) any_mapped |= v.mapped;
-  if (any_mapped && in.size() > size_t{has_live(op)}) return batch_effect_mapped(c, op, in);
-  if (c.live() == no_value && !any_mapped) return c.emit_shared(f, op, in);
-  Builder& b = c.out();
-  auto any = [&](ValueId mask) {
-    Ints axes;
-    for (int k = 0; k < b.type(mask).rank(); ++k) axes.push_back(k);
-    return axes.empty() ? mask : b.emit(any_op, {mask}, {{"axes", axes}}, op.span);
-  };
-  ValueId live = c.live() == no_value ? no_value : any(c.live());
-  if (has_live(op)) live = live == no_value ? any(in.back().value) : b.emit(bit_and_op, {live, any(in.back().value)}, {}, op.span);
-  std::vector<ValueId> inputs;
-  for (const BatchedValue& v : in.first(in.size() - has_live(op))) inputs.push_back(v.value);
-  inputs.push_back(live);
-  Attrs attrs;
-  for (auto& [name, value] : op.attrs.items()) attrs.set(name, std::holds_alternative<Dim>(value) ? Attr(c.size(std::get<Dim>(value))) : value);
-  attrs.set("has_live", true);
-  attrs.set("lanes", int64_t{0});
-  b.emit_many(*op.def, std::move(inputs), std::move(attrs), op.span);
-  return {};
+  bool mapped = c.live() != no_value || lane_axes(op) > 0;
+  for (const BatchedValue& v : in) mapped |= v.mapped;
+  bool nothing = in.empty() && c.live() == no_value;   // check_dims asks only about sizes
+  if (mapped && !nothing) return batch_effect_mapped(c, op, in);
+  Op shared = op;
+  shared.attrs.set("shared", op.attrs.get_or<int64_t>("shared", 0) + 1);
+  return c.emit_shared(f, shared, in);
 }
 
 std::vector<BatchedValue> batch_output(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
@@ -184,7 +176,10 @@ std::vector<Array> eval_check_dims(EvalContext& context, const Function&, const 
   int64_t left = context.size(op.attrs.get<Dim>("left")), right = context.size(op.attrs.get<Dim>("right"));
   const std::string& relation = op.attrs.get<std::string>("relation");
   bool good = left == right || (relation == "broadcast" && (left == 1 || right == 1)) || (relation == "at_least" && left >= right);
-  if (good || (has_live(op) && !in.back().data<bool>()[0])) return {};
+  Lanes lanes(op, in);
+  int64_t lane = 0;
+  while (lane < lanes.count() && !lanes.alive(lane)) ++lane;
+  if (good || lane == lanes.count()) return {};
   Diagnostic d;
   d.kind = Kind::Shape;
   d.span = op.span;
@@ -193,7 +188,7 @@ std::vector<Array> eval_check_dims(EvalContext& context, const Function&, const 
     for (size_t at; (at = d.message.find(mark)) != std::string::npos;) d.message.replace(at, std::strlen(mark), fmt::format("{}", size));
   d.help = op.attrs.get_or<std::string>("help", "");
   d.label = fmt::format("{} against {}", left, right);
-  context.report(std::move(d), {});
+  context.report(std::move(d), lanes.index(lane));
   return {};
 }
 std::vector<Sample> check_dims_samples() {

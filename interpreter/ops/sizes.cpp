@@ -19,14 +19,24 @@ std::vector<Array> eval_as_size(EvalContext& context, const Function&, const Op&
     d.kind = Kind::Value;
     d.span = op.span;
     d.message = fmt::format("a size must not be negative, and this is {}", size);
-    context.report(std::move(d), {});
+    context.report(std::move(d), LaneIndex(static_cast<size_t>(op.attrs.get_or<int64_t>("shared", 0))));
     size = 0;
   }
   context.define(op, size);
   return {scalar_of_int(DType::I64, size)};
 }
 std::vector<BatchedValue> batch_as_size(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
-  if (!in[0].mapped) return c.emit_shared(f, op, in);
+  if (!in[0].mapped) {
+    Op shared = op;   // one size for all lanes: the first of them tells when it is negative
+    shared.attrs.set("shared", op.attrs.get_or<int64_t>("shared", 0) + 1);
+    if (c.live() == no_value) return c.emit_shared(f, shared, in);
+    // Nobody asks for the size where no lane is alive: 0 then.
+    Builder& b = c.out();
+    ValueId any = b.emit(any_op, {c.live()}, {{"axes", std::vector<int64_t>{0}}}, op.span);
+    ValueId zero = b.emit(constant_op, {}, {{"value", scalar_of_int(b.type(in[0].value).dtype, 0)}}, op.span);
+    std::vector<BatchedValue> size{{b.emit(select_op, {any, in[0].value, zero}, {}, op.span), false}};
+    return c.emit_shared(f, shared, size);
+  }
   fail(Kind::Unsupported, op.span, "a size that differs between lanes gives rows of different length, which vmap does not do yet",
        "give every lane the same size and mask what is left over");
 }

@@ -52,6 +52,20 @@ std::vector<Array> eval_replace(EvalContext&, const Function&, const Op& op, std
   return at_span(op, [&]() -> std::vector<Array> { return {replace(in[0], text_attr(op, "from"), text_attr(op, "to"))}; });
 }
 
+std::vector<Type> infer_concat_text(const InferInput& in) {
+  TERCET_CHECK(in.operands[0] == in.operands[1] && in.operands[0].dtype == DType::Str);
+  return {in.operands[0]};
+}
+std::vector<Array> eval_concat_text(EvalContext&, const Function&, const Op&, std::span<Array> in) {
+  const StringRef *a = in[0].data<StringRef>(), *b = in[1].data<StringRef>();
+  std::vector<std::string> joined;
+  std::vector<std::string_view> views;
+  for (int64_t i = 0, n = in[0].count(); i < n; ++i) joined.push_back(std::string(a[i].view()) += b[i].view());
+  for (const std::string& s : joined) views.push_back(s);
+  return {Array::strings(views).reshaped(in[0].shape)};
+}
+std::vector<Sample> concat_text_samples() { return {{{some_texts(), some_texts()}, {}}}; }
+
 constexpr NotDifferentiable on_text{"it works on text"};
 
 template <DType To> constexpr OpDef per_text(const char* name, const char* doc, EvalRule eval, Samples samples) {
@@ -263,6 +277,10 @@ const OpDef ends_with_op = per_text<DType::Bool>("ends_with", "Does the text end
 const OpDef contains_op = per_text<DType::Bool>("contains", "Is this part of the text?", eval_text_with<contains>, text_with_samples<'a'>);
 const OpDef find_text_op = per_text<DType::I64>("find", "First position of a part, -1 when absent.", eval_text_with<find>, text_with_samples<'a'>);
 const OpDef matches_op = per_text<DType::Bool>("matches", "Does the regular expression occur?", eval_text_with<matches>, text_with_samples<'a'>);
+const OpDef concat_text_op = {
+    .name = "concat_text", .doc = "Texts one after another, element by element.", .surface = Internal{}, .effect = Effect::Pure,
+    .ragged = RaggedRule::Dense, .infer = infer_concat_text, .eval = eval_concat_text, .batch = BatchElementwise{},
+    .diff = on_text, .code = CodeCall{}, .samples = concat_text_samples};
 const OpDef tokenize_op = rows_of_text<DType::Str>("tokenize", "The tokens of each text.", eval_tokenize);
 const OpDef split_op = rows_of_text<DType::Str>("split", "The pieces between separators.", eval_split);
 const OpDef bytes_op = rows_of_text<DType::U8>("bytes", "The bytes of each text.", eval_units<text_bytes>);
@@ -283,7 +301,7 @@ const OpDef compile_count_op = whole_row("compile_count", "Compilations so far."
 
 namespace {
 constexpr const OpDef* rows[] = {&lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
-                                 &contains_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
+                                 &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
                                  &join_op, &lengths_op, &flatten_op, &ragged_op, &pad_op, &vocab_op, &encode_op, &decode_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op};
 }

@@ -122,7 +122,9 @@ class Batcher final : public BatchContext {
   std::vector<BatchedValue> batch_call(const Function& f, const Op& op, std::span<const BatchedValue> operands) override {
     if (op.attrs.has("recursive")) return loop_over_lanes(f, op, operands);
     // Under a mask of live lanes the callee's own operations join the batch: its checks must see the mask.
-    if (!op.attrs.has("jit") || live_ != no_value) return batch_body(*op.bodies[0], operands, no_value);
+    // So do the effects of a callee that maps nothing: it alone would not know how many lanes there are.
+    bool any_mapped = std::any_of(operands.begin(), operands.end(), [](const BatchedValue& v) { return v.mapped; });
+    if (!op.attrs.has("jit") || live_ != no_value || !any_mapped) return batch_body(*op.bodies[0], operands, no_value);
     return call_batched(op, operands);
   }
 
