@@ -31,6 +31,11 @@ def run(program, tercet, flags):
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
+def words(text):
+    """Text with single spaces, and none after a bracket (where columns are aligned)."""
+    return re.sub(r"([\[(]) ", r"\1", " ".join(text.split()))
+
+
 def problem_of(program, status, out, report):
     """What differs from the expectations written inside the program, or None."""
     kind = KIND.search(program)
@@ -39,7 +44,7 @@ def problem_of(program, status, out, report):
     if not kind and status != 0:
         return f"status {status}: {report}"
     want = "\n".join(WANT.findall(program))
-    return None if want.split() == out.split() else f"wanted\n{want}\ngot\n{out}"
+    return None if words(want) == words(out) else f"wanted\n{want}\ngot\n{out}"
 
 
 def main():
