@@ -104,6 +104,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     std::string_view line = text.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.push_back(line);
+    poll_at(static_cast<int64_t>(lines.size()));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;

@@ -246,7 +246,7 @@ Columns read_jsonl(const std::string& path, const std::vector<std::string>& sele
     }
   }
   parallel_chunks(count, line_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) readers[static_cast<size_t>(chunk)].read(lines[static_cast<size_t>(i)]);
+    for (int64_t i = begin; i < end; ++i) poll_at(i), readers[static_cast<size_t>(chunk)].read(lines[static_cast<size_t>(i)]);
   });
   Columns columns;
   for (size_t c = 0; c < names.size(); ++c) columns.emplace_back(names[c], column_of(readers, c, count, file, names[c]));

@@ -25,6 +25,11 @@ class PollScope {
 /// Asks the poll of this thread, if any. Call about once per 100 microseconds of work.
 void poll();
 
+/// Asks at every 1,024th of a loop's steps.
+inline void poll_at(int64_t step) {
+  if (step % 1024 == 0) poll();
+}
+
 /// In how many chunks parallel_chunks cuts `count` rows, at least `grain` in each.
 int64_t chunk_count(int64_t count, int64_t grain);
 

@@ -107,6 +107,7 @@ Array pad_rows(const Array& array, int64_t length, const Array& fill) {
     T* to = out.data<T>();
     parallel_chunks(rows.count(), pad_grain / std::max<int64_t>(width, 1) + 1, [&](int64_t, int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
+        poll_at(r);
         int64_t kept = std::min(length, rows.length(r)) * rows.inner;
         std::copy_n(from + rows.offsets[static_cast<size_t>(r)] * rows.inner, kept, to + r * width);
         std::fill_n(to + r * width + kept, width - kept, value);

@@ -41,6 +41,7 @@ template <class F> Array rows_to_text(const Array& array, F f) {
   parallel_chunks(count, text_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
     std::string scratch;
     for (int64_t r = begin; r < end; ++r, scratch.clear()) {
+      poll_at(r);
       f(scratch, r, rows.offsets[static_cast<size_t>(r)], rows.offsets[static_cast<size_t>(r) + 1]);
       to[r] = arenas[static_cast<size_t>(chunk)].add(scratch);
     }

@@ -25,7 +25,7 @@ template <class T, class F> Array map_to_number(const Array& texts, F f) {
   const StringRef* in = texts.data<StringRef>();
   T* to = out.data<T>();
   parallel_chunks(total_elements(texts), text_grain, [&](int64_t, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = f(in[i].view());
+    for (int64_t i = begin; i < end; ++i) poll_at(i), to[i] = f(in[i].view());
   });
   return out;
 }
@@ -38,7 +38,7 @@ template <class F> Array map_to_text(const Array& texts, F f) {
   StringRef* to = out.data<StringRef>();
   std::vector<TextArena> arenas(static_cast<size_t>(chunk_count(count, text_grain)));
   parallel_chunks(count, text_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = f(in[i], arenas[static_cast<size_t>(chunk)]);
+    for (int64_t i = begin; i < end; ++i) poll_at(i), to[i] = f(in[i], arenas[static_cast<size_t>(chunk)]);
   });
   share_owners(out, texts);
   for (TextArena& arena : arenas) arena.give_to(out);
@@ -55,6 +55,7 @@ template <class T, class F> Array map_to_rows(const Array& texts, DType dtype, F
   parallel_chunks(count, text_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
     std::vector<T>& row = parts[static_cast<size_t>(chunk)];
     for (int64_t i = begin; i < end; ++i) {
+      poll_at(i);
       size_t before = row.size();
       f(in[i], row);
       lengths[static_cast<size_t>(i)] = static_cast<int64_t>(row.size() - before);

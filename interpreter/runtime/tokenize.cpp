@@ -27,7 +27,10 @@ struct Pattern {
 void append_words(const StringRef& text, std::vector<StringRef>& row) {
   std::string_view all = text.view();
   size_t at = 0;
-  for (std::string_view word = next_word(all, &at); !word.empty(); word = next_word(all, &at)) row.emplace_back(word);
+  for (std::string_view word = next_word(all, &at); !word.empty(); word = next_word(all, &at)) {
+    row.emplace_back(word);
+    poll_at(static_cast<int64_t>(row.size()));
+  }
 }
 
 void append_chars(const StringRef& text, std::vector<StringRef>& row) {
@@ -36,6 +39,7 @@ void append_chars(const StringRef& text, std::vector<StringRef>& row) {
     size_t begin = at;
     next_code_point(all, &at);
     row.emplace_back(all.substr(begin, at - begin));
+    poll_at(static_cast<int64_t>(row.size()));
   }
 }
 
@@ -46,6 +50,7 @@ void append_matches(const RE2& expression, const StringRef& text, std::vector<St
   int wanted = expression.NumberOfCapturingGroups() > 0 ? 2 : 1;
   for (size_t at = 0; at <= all.size();) {
     if (!expression.Match(piece, at, all.size(), RE2::UNANCHORED, groups, wanted)) return;
+    poll_at(static_cast<int64_t>(row.size()));
     auto end = static_cast<size_t>(groups[0].data() - all.data()) + groups[0].size();
     const re2::StringPiece& token = groups[wanted - 1];
     if (!token.empty()) row.emplace_back(std::string_view(token.data(), token.size()));

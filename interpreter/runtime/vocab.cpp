@@ -34,7 +34,7 @@ TokenCounts count_tokens(const Array& tokens) {
   std::vector<TokenCounts> parts(static_cast<size_t>(chunk_count(total, count_grain)));
   parallel_chunks(total, count_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
     TokenCounts& part = parts[static_cast<size_t>(chunk)];
-    for (int64_t i = begin; i < end; ++i) part.add(in[i], 1);
+    for (int64_t i = begin; i < end; ++i) poll_at(i), part.add(in[i], 1);
   });
   TokenCounts all;
   if (!parts.empty()) all = std::move(parts.front());
@@ -62,7 +62,7 @@ Array encode_same_shape(const Vocab& vocab, const Array& tokens) {
   const StringRef* in = tokens.data<StringRef>();
   int32_t* to = out.data<int32_t>();
   parallel_chunks(total_elements(tokens), encode_grain, [&](int64_t, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = vocab.find(in[i]);
+    for (int64_t i = begin; i < end; ++i) poll_at(i), to[i] = vocab.find(in[i]);
   });
   return out;
 }
@@ -146,6 +146,7 @@ Array decode(const Vocab& vocab, const Array& ids) {
       const T* in = ids.data<T>();
       parallel_chunks(total_elements(ids), encode_grain, [&](int64_t, int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
+          poll_at(i);
           if (std::cmp_less(in[i], 0) || std::cmp_greater_equal(in[i], vocab.size()))
             fail(Kind::Index, {}, fmt::format("token number {} is out of range for a vocabulary of size {}", in[i], vocab.size()));
           to[i] = entries[in[i]];
