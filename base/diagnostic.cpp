@@ -128,7 +128,7 @@ void internal_error(const char* condition, const char* file, int line) {
 std::string closest_name(std::string_view name, const std::vector<std::string>& candidates) {
   std::string best;
   if (name.size() <= 2) return best;   // everything is near a short name
-  size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;
+  size_t best_distance = std::min(std::max<size_t>(1, name.size() / 3) + 1, name.size());   // not all of a short name
   for (const std::string& candidate : candidates) {
     if (candidate.size() > name.size() + best_distance || name.size() > candidate.size() + best_distance) continue;
     size_t distance = edit_distance(name, candidate);

@@ -3,6 +3,7 @@
 import argparse
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -82,6 +83,10 @@ double = program("fn double(x) = x * 2.0 + 1.0")
 for stage in ("ast", "ir", "batched", "optimized"):
     status, out, err = tercet("ir", double, "--fn", "double", "--args", "f32[n]", "--stage", stage)
     expect(f"ir --stage {stage}", status == 0 and len(out) > 10, (status, out, err))
+status, out, err = tercet("ir", program("fn f(x) = exp(x) + tanh(x)", "fused.tct"), "--fn", "f", "--args", "f32[n]", "--stage", "asm")
+if "no compiler" not in err:
+    wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
+    expect("a fused kernel is vector code without calls", ("zmm" if wide else "ymm") in out and not re.search(r"\bcall", out), err)
 status, out, err = tercet("ir", double, "--fn", "nothing", "--args", "f32[n]")
 expect("ir of an unknown function", status == 1 and "error[name]" in err, (status, out, err))
 status, out, err = tercet("ir", double, "--fn", "double", "--args", "f33[n]")
