@@ -64,12 +64,27 @@ std::vector<Array> eval_cond(EvalContext& context, const Function& f, const Op& 
   return out;
 }
 
+/// A value whose sizes are found to be those of `like`, whatever names they have: checked when it runs.
+ValueId with_sizes_of(BatchContext& c, const Op& op, ValueId value, ValueId like) {
+  Builder& b = c.out();
+  const Dims to = b.type(like).dims, from = b.type(value).dims;
+  if (to == from) return value;
+  for (size_t k = 0; k < to.size(); ++k) {
+    if (to[k] == from[k]) continue;
+    if (to[k].constant() && from[k].constant())
+      fail(Kind::Unsupported, op.span, "the branches give sizes that differ, and the condition differs between lanes",
+           "give both branches results of one shape");
+    Attrs check{{"left", to[k]}, {"right", from[k]}, {"relation", std::string("equal")},
+                {"message", std::string("the branches give sizes {left} and {right}, and the condition differs between lanes")},
+                {"help", std::string("give both branches results of one shape")}};
+    b.emit_many(check_dims_op, {}, std::move(check), op.span);
+  }
+  return b.emit(reshape_op, {value}, {{"dims", to}}, op.span);
+}
+
 /// Lanes that disagree: both sides run, each on its own lanes, and each lane takes its own result.
 std::vector<BatchedValue> select_branches(BatchContext& c, const Op& op, std::span<const BatchedValue> in) {
   Builder& b = c.out();
-  if (op.attrs.has("defines") && !op.attrs.get<Dims>("defines").empty())
-    fail(Kind::Unsupported, op.span, "the branches give sizes that differ, and the condition differs between lanes",
-         "give both branches results of one shape");
   ValueId predicate = in[0].value, inverse = b.emit(bit_not_op, {predicate}, {}, op.span);
   auto masked = [&](ValueId p) { return c.live() == no_value ? p : b.emit(bit_and_op, {p, c.live()}, {}, op.span); };
   std::vector<BatchedValue> yes = c.batch_body(*op.bodies[0], in.subspan(1), masked(predicate));
@@ -80,7 +95,7 @@ std::vector<BatchedValue> select_branches(BatchContext& c, const Op& op, std::sp
       out.push_back(yes[i]);
       continue;
     }
-    ValueId x = c.mapped(yes[i], op.span), y = c.mapped(no[i], op.span), mask = predicate;
+    ValueId x = c.mapped(yes[i], op.span), y = with_sizes_of(c, op, c.mapped(no[i], op.span), x), mask = predicate;
     if (b.type(x).rank() > 1) mask = b.emit(broadcast_op, {predicate}, {{"dims", b.type(x).dims}, {"axes", Ints{0}}}, op.span);
     out.push_back({b.emit(select_op, {mask, x, y}, {}, op.span), true});
   }
