@@ -72,6 +72,8 @@ llvm::Value* Body::buffer(int32_t k) {
 }
 
 llvm::Value* Body::totals() { return context_field(offsetof(KernelContext, totals), entry_.getPtrTy()); }
+llvm::Value* Body::total(uint64_t k) { return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), totals(), k)); }
+llvm::Value* Body::outputs() { return context_field(offsetof(KernelContext, outputs), entry_.getInt64Ty()); }
 
 llvm::Value* Body::scratch(llvm::Type* type, uint64_t count) {
   llvm::AllocaInst* memory = entry_.CreateAlloca(type, entry_.getInt64(count));
@@ -221,7 +223,7 @@ void Body::emit_effects(llvm::Value* mask) {
     const Store& store = k_.stores[s];
     llvm::Value* at = stepped(running_[k_.nodes.size() + s], depth());
     if (!at) at = b_.getInt64(0);
-    if (in_lanes_) store_lanes(lanes(store.value), store.dtype, store.buffer, at, stride(store.address), mask);
+    if (in_lanes_) store_lanes(lanes(store.value), store.dtype, buffer(store.buffer), at, stride(store.address), mask);
     else store_single(single(store.value), store.dtype, store.buffer, at);
   }
   for (const Check& c : k_.checks) emit_check(c, mask);

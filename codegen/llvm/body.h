@@ -32,9 +32,11 @@ class Body {
   llvm::Value* size(const Dim& d);
   /// ranges[2 l] and ranges[2 l + 1].
   std::pair<llvm::Value*, llvm::Value*> range(size_t loop);
-  /// Buffer k's address, and a pointer out of ctx->totals.
   llvm::Value* buffer(int32_t k);
+  /// KernelContext::totals, one of the pointers there, and KernelContext::outputs.
   llvm::Value* totals();
+  llvm::Value* total(uint64_t k);
+  llvm::Value* outputs();
   /// Memory of the function itself for `count` elements of `type`.
   llvm::Value* scratch(llvm::Type* type, uint64_t count);
 
@@ -60,10 +62,10 @@ class Body {
   llvm::Value* address(const Index& index);
   /// The stride of an address along the vector loop.
   Dim stride(const Index& index) const { return index.of_loop(depth() - 1); }
-  /// Stores a computed vector as dtype at buffer[base], buffer[base + stride], …
-  void store_lanes(llvm::Value* v, DType dtype, int32_t buffer, llvm::Value* base, const Dim& stride, llvm::Value* mask);
+  /// Stores a computed vector as dtype at memory[base], memory[base + stride], …
+  void store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& stride, llvm::Value* mask);
   /// The computed values that store_lanes stores; the same for one element.
-  llvm::Value* load_lanes(DType dtype, int32_t buffer, llvm::Value* base, const Dim& stride, llvm::Value* mask);
+  llvm::Value* load_lanes(DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& stride, llvm::Value* mask);
   llvm::Value* load_single(DType dtype, int32_t buffer, llvm::Value* at);
   void store_single(llvm::Value* v, DType dtype, int32_t buffer, llvm::Value* at);
   /// From memory's form to the computed form and back (bool is a byte in memory, f16 two bytes, …).

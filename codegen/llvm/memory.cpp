@@ -109,8 +109,8 @@ llvm::Value* Body::load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Val
   return loaded;
 }
 
-llvm::Value* Body::load_lanes(DType dtype, int32_t buffer_number, llvm::Value* base, const Dim& step, llvm::Value* mask) {
-  return from_memory(load_by_stride(memory_type(dtype, true), buffer(buffer_number), base, step, mask), dtype);
+llvm::Value* Body::load_lanes(DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& step, llvm::Value* mask) {
+  return from_memory(load_by_stride(memory_type(dtype, true), memory, base, step, mask), dtype);
 }
 
 llvm::Value* Body::load_single(DType dtype, int32_t buffer_number, llvm::Value* at) {
@@ -123,10 +123,10 @@ void Body::store_single(llvm::Value* v, DType dtype, int32_t buffer_number, llvm
   b_.CreateAlignedStore(to_memory(v, dtype), b_.CreateGEP(element, buffer(buffer_number), at), alignment_of(element));
 }
 
-void Body::store_lanes(llvm::Value* v, DType dtype, int32_t buffer_number, llvm::Value* base, const Dim& step, llvm::Value* mask) {
+void Body::store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& step, llvm::Value* mask) {
   llvm::Type* element = memory_type(dtype, false);
   llvm::Value* stored = to_memory(v, dtype);
-  llvm::Value* pointer = b_.CreateGEP(element, buffer(buffer_number), base);
+  llvm::Value* pointer = b_.CreateGEP(element, memory, base);
   llvm::Align align = alignment_of(element);
   if (step.is(1)) {
     auto plain = [&]() -> llvm::Value* { return b_.CreateAlignedStore(stored, pointer, align); };

@@ -46,14 +46,6 @@ Values Reducer::absent(unsigned lanes) {
   return state;
 }
 
-Values Reducer::empty(unsigned lanes) {
-  LanesScope scope(n_, lanes);
-  bool one = kind_ == ReduceKind::Prod || kind_ == ReduceKind::All;
-  Values state{LlvmNumbers::value(is_float(element_) ? n_.constant_float(element_, one) : n_.constant_int(element_, one))};
-  if (with_position()) state.push_back(LlvmNumbers::value(n_.constant_int(DType::I32, 0)));
-  return state;
-}
-
 Values Reducer::of(llvm::Value* element, llvm::Value* position) const {
   if (with_position()) return {element, position};
   return {element};

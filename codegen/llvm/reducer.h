@@ -20,8 +20,6 @@ class Reducer {
   llvm::Type* type(size_t k, unsigned lanes);
   /// A state that changes nothing it is combined with.
   Values absent(unsigned lanes);
-  /// The result of an empty sequence, as a state.
-  Values empty(unsigned lanes);
   /// The state of one element (`position` counts from the start of the sequence, i32).
   Values of(llvm::Value* element, llvm::Value* position) const;
   /// `a` stands before `b` in the sequence.

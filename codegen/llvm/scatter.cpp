@@ -55,8 +55,8 @@ class ScatterEmitter {
       llvm::Value* at = body_.address(s_.address);
       Dim stride = body_.stride(s_.address);
       llvm::Value* value = body_.lanes(s_.value);
-      if (s_.mode != Scatter::Set) value = combined(body_.load_lanes(s_.dtype, s_.buffer, at, stride, mask), value);
-      body_.store_lanes(value, s_.dtype, s_.buffer, at, stride, mask);
+      if (s_.mode != Scatter::Set) value = combined(body_.load_lanes(s_.dtype, body_.buffer(s_.buffer), at, stride, mask), value);
+      body_.store_lanes(value, s_.dtype, body_.buffer(s_.buffer), at, stride, mask);
       return Values{};
     });
   }

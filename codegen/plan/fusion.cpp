@@ -93,7 +93,7 @@ class Fusion {
   }
   /// The op may read an element of v many times.
   bool repeats(const Op& op, ValueId v) const {
-    if (std::holds_alternative<CodeGather>(op.def->code) || std::holds_alternative<CodeWindow>(op.def->code)) return true;
+    if (std::holds_alternative<CodeGather>(op.def->code) || std::holds_alternative<CodeWindow>(op.def->code)) return v == op.inputs[0];
     if (!std::holds_alternative<CodeView>(op.def->code)) return false;
     const std::vector<Dim>&from = f_.type(v).dims, &to = f_.type(op.output()).dims;
     bool repeated = from.size() < to.size();

@@ -20,10 +20,10 @@ int64_t total_bytes(std::span<const Array> arrays) {
 
 }  // namespace
 
-Frame::Frame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads)
+ProgramFrame::ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads)
     : p_(program), context_(context), kernels_(kernels), threads_(threads) {}
 
-std::vector<Array> Frame::run(std::vector<Array> arguments) {
+std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   const Function& f = *p_.function;
   TERCET_CHECK(arguments.size() == f.params.size());
   values_.resize(f.types.size());
@@ -48,7 +48,7 @@ std::vector<Array> Frame::run(std::vector<Array> arguments) {
   return results;
 }
 
-void Frame::bind(const std::vector<Binding>& bindings) {
+void ProgramFrame::bind(const std::vector<Binding>& bindings) {
   for (const Binding& b : bindings) {
     int64_t& size = sizes_[static_cast<size_t>(b.slot)];
     if (b.value == no_value) size = context_.dims[b.symbol];
@@ -57,13 +57,13 @@ void Frame::bind(const std::vector<Binding>& bindings) {
   }
 }
 
-Shape Frame::shape_of(ValueId v) const {
+Shape ProgramFrame::shape_of(ValueId v) const {
   Shape shape;
   for (SizeSlot s : p_.shapes[v]) shape.push_back(sizes_[static_cast<size_t>(s)]);
   return shape;
 }
 
-Array Frame::output(const KernelStep& step, size_t k) {
+Array ProgramFrame::output(const KernelStep& step, size_t k) {
   ValueId v = step.written[k];
   DType dtype = p_.function->type(v).dtype;
   Shape shape = shape_of(v);
@@ -76,7 +76,7 @@ Array Frame::output(const KernelStep& step, size_t k) {
   return Array::make(dtype, shape);
 }
 
-void Frame::run_step(const KernelStep& step) {
+void ProgramFrame::run_step(const KernelStep& step) {
   const Kernel& kernel = p_.kernels[step.kernel];
   for (size_t k = 0; k < step.written.size(); ++k) values_[step.written[k]] = output(step, k);
   buffers_.clear();
@@ -87,15 +87,15 @@ void Frame::run_step(const KernelStep& step) {
   if (run_kernel(launch, context_)) throw CheckFailed{};
 }
 
-void Frame::run_step(const AliasStep& step) { values_[step.to] = values_[step.from].reshaped(shape_of(step.to)); }
+void ProgramFrame::run_step(const AliasStep& step) { values_[step.to] = values_[step.from].reshaped(shape_of(step.to)); }
 
-void Frame::run_step(const CopyStep& step) {
+void ProgramFrame::run_step(const CopyStep& step) {
   bool last = std::find(step_->dies.begin(), step_->dies.end(), step.from) != step_->dies.end();
   Array from = last ? std::move(values_[step.from]) : values_[step.from];
   values_[step.to] = std::move(from).owned();
 }
 
-std::vector<Array> Frame::operands_of(const Op& op) {
+std::vector<Array> ProgramFrame::operands_of(const Op& op) {
   std::vector<Array> operands;
   for (size_t k = 0; k < op.inputs.size(); ++k) {
     ValueId v = op.inputs[k];
@@ -107,7 +107,7 @@ std::vector<Array> Frame::operands_of(const Op& op) {
   return operands;
 }
 
-void Frame::run_step(const NativeStep& step) {
+void ProgramFrame::run_step(const NativeStep& step) {
   const Op& op = *step.op;
   std::vector<Array> operands = operands_of(op), results;
   auto evaluate = [&] { results = op.def->eval(context_, *p_.function, op, operands); };

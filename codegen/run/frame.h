@@ -6,10 +6,10 @@
 
 namespace tercet {
 
-class Frame {
+class ProgramFrame {
  public:
   /// `kernels`: the machine code of the program's kernels, by number.
-  Frame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads);
+  ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads);
   /// Throws CheckFailed when a check does not hold, and what `context` throws.
   std::vector<Array> run(std::vector<Array> arguments);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <thread>
 
 #include "codegen/run/block_totals.h"
 #include "codegen/run/threads.h"
@@ -25,46 +26,69 @@ class Run {
   Run(const Launch& launch, EvalContext& context) : l_(launch), k_(launch.kernel), context_(context) {}
 
   bool operator()() {
+    int64_t reduced = 1;
     for (size_t l = 0; l < k_.loops.size(); ++l) {
       ranges_[2 * l] = 0;
       ranges_[2 * l + 1] = l_.extents[l];
-      if (!k_.loops[l].reduced) kept_ *= l_.extents[l];
-      points_ *= l_.extents[l];
+      (k_.loops[l].reduced ? reduced : kept_) *= l_.extents[l];
     }
     if (kept_ == 0) return false;
-    int64_t work = points_ * k_.cost;
-    if (k_.schedule == Schedule::RowReduce) {
-      int64_t& blocks = ranges_[2 * k_.loops.size() - 1];
-      blocks = (blocks + reduce_block - 1) / reduce_block;
-      if (work > small_work && blocks > 1 && (kept_ < l_.threads || work / kept_ > chunk_work)) return by_blocks(blocks, work / kept_);
-    }
-    size_t loop = loop_to_cut();
-    if (work <= small_work || loop == k_.loops.size()) call(ranges_, nullptr);
-    else in_chunks(ranges_, loop, work, nullptr);
+    if (!k_.reductions.empty()) return reduce(reduced);
+    launch(reduced, nullptr);
     return failed_ != 0;
   }
 
  private:
+  /// The reduced loops run as one sequence, cut into blocks.
+  bool reduce(int64_t count) {
+    if (count == 0) {
+      for (size_t r = 0; r < k_.reductions.size(); ++r) store_empty(k_, r, result(r), kept_);
+      return false;
+    }
+    size_t first = 0;
+    while (!k_.loops[first].reduced) ++first;
+    int64_t blocks = (count + reduce_block - 1) / reduce_block;
+    ranges_[2 * first + 1] = blocks;
+    block_loop_ = first;
+    if (blocks == 1) {
+      launch(count, nullptr);
+    } else {
+      BlockTotals totals(k_, blocks, kept_);
+      launch(count, totals.pointers());
+      for (size_t r = 0; r < k_.reductions.size(); ++r) totals.store(r, result(r));
+    }
+    return failed_ != 0;
+  }
+  std::byte* result(size_t r) const { return l_.buffers[static_cast<size_t>(k_.reductions[r].buffer)]; }
+
+  /// `points`: of the iteration space per kept point.
+  void launch(int64_t points, void* const* totals) {
+    int64_t work = points * kept_ * k_.cost;
+    size_t loop = loop_to_cut();
+    if (work <= small_work || loop == k_.loops.size()) call(ranges_, totals);
+    else in_chunks(ranges_, loop, work, totals);
+  }
   void call(const Ranges& ranges, void* const* totals) {
-    KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals};
+    KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals, kept_};
     l_.code(&context, ranges.data());
   }
 
-  bool may_cut(size_t loop) const { return !k_.loops[loop].reduced; }
+  bool may_cut(size_t loop) const { return !k_.loops[loop].reduced || loop == block_loop_; }
   /// The outermost loop with parts for every thread, else the longest; the number of loops when none may be cut.
   size_t loop_to_cut() const {
     size_t longest = k_.loops.size();
     for (size_t l = 0; l < k_.loops.size(); ++l) {
       if (!may_cut(l)) continue;
-      if (l_.extents[l] >= 4 * l_.threads) return l;
-      if (longest == k_.loops.size() || l_.extents[l] > l_.extents[longest]) longest = l;
+      int64_t parts = ranges_[2 * l + 1];
+      if (parts >= 4 * l_.threads) return l;
+      if (longest == k_.loops.size() || parts > ranges_[2 * longest + 1]) longest = l;
     }
     return longest;
   }
 
   /// Runs all of `loop`'s range, in parts. Threads take the parts as they become free.
   void in_chunks(const Ranges& all, size_t loop, int64_t work, void* const* totals) {
-    bool vector = loop + 1 == k_.loops.size() && k_.schedule != Schedule::RowReduce;
+    bool vector = loop + 1 == k_.loops.size() && loop != block_loop_;
     int64_t begin = all[2 * loop], count = all[2 * loop + 1] - begin, grain = vector ? vector_chunk : 1;
     int64_t units = (count + grain - 1) / grain;
     int64_t chunks = std::min(units, std::max<int64_t>(l_.threads, (work + chunk_work - 1) / chunk_work));
@@ -106,29 +130,12 @@ class Run {
     });
   }
 
-  /// Few long rows: the blocks of each row in parallel, then their totals combined.
-  bool by_blocks(int64_t blocks, int64_t work) {
-    BlockTotals totals(k_, blocks);
-    size_t row_loop = k_.loops.size() - 1;
-    for (int64_t row = 0; row < kept_; ++row) {
-      Ranges ranges = ranges_;
-      int64_t rest = row;
-      for (size_t l = row_loop; l-- > 0; rest /= l_.extents[l]) {
-        ranges[2 * l] = rest % l_.extents[l];
-        ranges[2 * l + 1] = ranges[2 * l] + 1;
-      }
-      in_chunks(ranges, row_loop, work, totals.pointers());
-      for (size_t r = 0; r < k_.reductions.size(); ++r)
-        totals.store(r, l_.buffers[static_cast<size_t>(k_.reductions[r].buffer)], row);
-    }
-    return failed_ != 0;
-  }
-
   const Launch& l_;
   const Kernel& k_;
   EvalContext& context_;
   Ranges ranges_{};
-  int64_t kept_ = 1, points_ = 1;
+  int64_t kept_ = 1;                       // points of the loops that are not reduced
+  size_t block_loop_ = SIZE_MAX;           // the loop whose range counts blocks
   uint8_t failed_ = 0;
 };
 
