@@ -17,12 +17,18 @@ struct Carry {
   std::vector<Sym> trees;
   std::vector<Dim> varying;      // sizes that change from step to step
   bool is_varying(const Dim& d) const { return std::find(varying.begin(), varying.end(), d) != varying.end(); }
+  /// Does the size depend on one that changes?
+  bool mentions(const Dim& d) const {
+    std::vector<uint64_t> used;
+    d.collect_symbols(used);
+    return std::any_of(varying.begin(), varying.end(), [&](const Dim& v) { return std::find(used.begin(), used.end(), v.symbol_id()) != used.end(); });
+  }
 };
 
 /// `now` widened so that it holds `next` too; true when that changed it.
 class Widening {
  public:
-  Widening(Elaborator& e, Carry& carry, const std::string& name) : e_(e), carry_(carry), name_(name) {}
+  Widening(Elaborator& e, Frame& body, Carry& carry, const std::string& name) : e_(e), body_(body), carry_(carry), name_(name) {}
   bool changed() const { return changed_; }
 
   Sym widen(const Sym& now, const Sym& next) {
@@ -32,7 +38,7 @@ class Widening {
       return map_leaves<Leaf>(next, [&](const Leaf& x) {
         Leaf out{x.type, x.weak, nullptr, no_value, {}, {}};
         for (Dim& d : out.type.dims)
-          if (!d.constant()) carry_.varying.push_back(d = Dim::symbol("s"));
+          if (carry_.mentions(d) || !known_outside(body_, d)) carry_.varying.push_back(d = Dim::symbol("s"));
         return out;
       });
     }
@@ -81,6 +87,7 @@ class Widening {
   }
 
   Elaborator& e_;
+  Frame& body_;
   Carry& carry_;
   const std::string& name_;
   bool changed_ = false;
@@ -133,7 +140,7 @@ void Elaborator::run_loop(Loop& loop) {
     bool changed = false;
     Carry wider = carry;
     for (size_t i = 0; i < loop.names.size(); ++i) {
-      Widening widening(*this, wider, loop.names[i]);
+      Widening widening(*this, body, wider, loop.names[i]);
       wider.trees[i] = widening.widen(carry.trees[i], after[i]);
       changed |= widening.changed();
     }
@@ -167,7 +174,7 @@ void Elaborator::run_loop(Loop& loop) {
       collect_leaves(carry.trees[i], types);
       collect_leaves(initial[i], starts);
       for (size_t k = 0; k < types.size(); ++k, ++at)
-        inputs.push_back(use(k < starts.size() ? cast(starts[k], types[k].type.dtype, types[k].weak) : placeholder_of(*this, types[k].type)));
+        inputs.push_back(use(k < starts.size() ? cast(starts[k], types[k].type.dtype, types[k].weak) : placeholder_of(*this, types[k].type, carry.varying)));
     }
     for (const Leaf& x : loop.consumed) inputs.push_back(use(x));
     for (const Leaf& c : captures) inputs.push_back(use(c));
