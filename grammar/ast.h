@@ -94,7 +94,8 @@ struct Unary { UnaryOp op; Span op_span; ExprPtr operand; };
 struct Argument { Span span; std::string name; ExprPtr value; };  // name "" : positional
 struct Call { ExprPtr callee; std::vector<Argument> arguments; };
 /// `first |> f |> g(a)`; each stage is a callable expression, or a Call that gets the value as its first argument.
-struct Pipe { ExprPtr first; std::vector<ExprPtr> stages; };
+/// `whole[i]`: stage i stood in parentheses, so a call there gives the function and does not get the value itself.
+struct Pipe { ExprPtr first; std::vector<ExprPtr> stages; std::vector<bool> whole; };
 
 struct IndexItem {
   enum class Form : uint8_t { Element, Slice, Ellipsis, NewAxis };  // `none` is NewAxis

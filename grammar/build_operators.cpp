@@ -61,7 +61,7 @@ class OperationReader {
   }
 
   Made pipe(Made left) {
-    ast::Pipe out{left.expr, {}};
+    ast::Pipe out{left.expr, {}, {}};
     uint32_t height = left.height;
     Span span = left.span;
     while (!c_.done() && level() == Level::Pipe) {
@@ -69,6 +69,7 @@ class OperationReader {
       Made stage = read(tighter(Level::Pipe));
       check_stage(stage);
       out.stages.push_back(stage.expr);
+      out.whole.push_back(stage.span != stage.expr->span);
       height = std::max(height, stage.height);
       span = span.joined(stage.span);
     }

@@ -33,7 +33,7 @@ void require_elements(Elaborator& e, const Leaf& x, const Ints& axes, const char
   for (int64_t k : axes) count = count * x.type.dims[static_cast<size_t>(k)];
   if (count.is(0)) e.error(Kind::Value, fmt::format("{} of no elements: this is {}", what, describe(x)), "give a first value: maximum(max(…), v)");
   if (!count.constant())
-    e.emit_effect(check_dims_op, {}, {{"left", count}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"message", fmt::format("{} of no elements", what)}});
+    e.emit_effect(check_dims_op, {}, {{"left", count}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"message", fmt::format("{} of no elements", what)}, {"is_value", true}});
 }
 
 Leaf reduce(Elaborator& e, const OpDef& op, Leaf x, const Sym& axis, const std::optional<Sym>& keepdims) {
@@ -96,7 +96,7 @@ Sym top_k(Elaborator& e, A& a) {
   Dim k = e.size(*a[1], "`k`"), n = x.type.dims.back();
   if (k.constant() && n.constant() && *k.constant() > *n.constant()) e.error(Kind::Value, fmt::format("top_k of {} from {} elements", k.text(), n.text()), "k is at most the length of the last axis");
   if (!(k.constant() && n.constant()))
-    e.emit_effect(check_dims_op, {}, {{"left", n}, {"right", k}, {"relation", std::string("at_least")}, {"message", std::string("top_k of {right} from {left} elements")}});
+    e.emit_effect(check_dims_op, {}, {{"left", n}, {"right", k}, {"relation", std::string("at_least")}, {"message", std::string("top_k of {right} from {left} elements")}, {"is_value", true}});
   std::vector<Leaf> out = e.emit_many(top_k_op, {e.use(x)}, {{"k", k}});
   return Sym::Tuple{{out[0], out[1]}};
 }

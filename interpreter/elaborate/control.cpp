@@ -269,7 +269,44 @@ Sym Elaborator::if_expression(const ast::If& n, bool needed) {
 
 Sym Elaborator::conditional(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
                             const std::vector<std::string>& assigned) {
+  if (condition.constant && condition.constant->soft) {
+    // Both branches decide the types; where they do not go together, the value known here decides.
+    Marks marks = mark(assigned);
+    try {
+      return branches(condition, yes, no, assigned);
+    } catch (const Failure&) {
+      restore(marks, assigned);
+    } catch (const StaticNeeded&) {
+      restore(marks, assigned);
+    }
+  }
   if (condition.constant) return condition.constant->integer ? yes() : no();
+  try {
+    return branches(condition, yes, no, assigned);
+  } catch (const Failure& failure) {
+    // An argument that decides a type: compiled per value.
+    auto parameter = condition.frame && condition.frame->isolated() ? condition.frame->parameter(condition.id) : std::nullopt;
+    if (!parameter || failure.diagnostics()[0].kind != Kind::Type) throw;
+    throw StaticNeeded{*parameter, failure.diagnostics()[0].message, failure.diagnostics()[0].span};
+  }
+}
+
+Elaborator::Marks Elaborator::mark(const std::vector<std::string>& names) {
+  Marks out{frame_, contexts_.size(), contexts_.back().scopes.size(), active_.size(), {}};
+  for (const std::string& n : names) out.values.push_back(local(n));
+  return out;
+}
+
+void Elaborator::restore(const Marks& marks, const std::vector<std::string>& names) {
+  frame_ = marks.frame;
+  contexts_.resize(marks.contexts);
+  contexts_.back().scopes.resize(marks.scopes);
+  active_.resize(marks.active);
+  for (size_t i = 0; i < names.size(); ++i) set_local(names[i], marks.values[i]);
+}
+
+Sym Elaborator::branches(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
+                         const std::vector<std::string>& assigned) {
   Frame* outer = frame_;
   std::vector<Sym> before;
   for (const std::string& n : assigned) before.push_back(local(n));

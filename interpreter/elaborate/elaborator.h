@@ -213,6 +213,16 @@ class Elaborator {
   /// Both branches in frames of their own, joined by `cond`; `assigned` are locals that may change in them.
   Sym conditional(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
                   const std::vector<std::string>& assigned);
+  Sym branches(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
+               const std::vector<std::string>& assigned);
+  /// Where elaboration stands, so that a trial can be undone.
+  struct Marks {
+    Frame* frame;
+    size_t contexts, scopes, active;
+    std::vector<Sym> values;
+  };
+  Marks mark(const std::vector<std::string>& names);
+  void restore(const Marks& marks, const std::vector<std::string>& names);
   std::vector<std::string> assigned_locals(const std::set<std::string>& names);
   Sym local(const std::string& name);
   void set_local(const std::string& name, const Sym& value);

@@ -130,7 +130,7 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
     size_t leaf = at++;
     if (!generic && a.rank() == 0 && (is_int(a.dtype) || a.dtype == DType::Bool) && a.dtype != DType::U64) {
       // A statement runs once: its integers are known, so they may be sizes and axes.
-      return a.dtype == DType::Bool ? bool_leaf(a.as_int() != 0) : int_leaf(a.as_int(), a.dtype, a.weak);
+      return softened(a.dtype == DType::Bool ? bool_leaf(a.as_int() != 0) : int_leaf(a.as_int(), a.dtype, a.weak));
     }
     Type type{a.dtype, {}};
     for (int64_t s : a.shape) type.dims.push_back(s == ragged_axis ? Dim::ragged("*") : generic ? Dim::symbol("n") : Dim(s));
@@ -256,9 +256,10 @@ Sym Elaborator::call(const ast::Call& c, Span span, const Sym* piped) {
 
 Sym Elaborator::pipe(const ast::Pipe& p) {
   Sym value = expr(p.first);
-  for (const ast::ExprPtr& stage : p.stages) {
+  for (size_t i = 0; i < p.stages.size(); ++i) {
+    const ast::ExprPtr& stage = p.stages[i];
     SpanScope at(*this, stage->span);
-    if (auto* c = stage->as<ast::Call>(); c && !c->callee->as<ast::Transform>()) value = call(*c, stage->span, &value);
+    if (auto* c = stage->as<ast::Call>(); c && !p.whole[i] && !c->callee->as<ast::Transform>()) value = call(*c, stage->span, &value);
     else value = apply(expr(stage), {{"", value, p.first->span}}, stage->span);
   }
   return value;

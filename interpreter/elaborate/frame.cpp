@@ -7,13 +7,18 @@
 namespace tercet {
 
 Leaf int_leaf(int64_t value, DType dtype, bool weak) {
-  return {{dtype, {}}, weak, nullptr, no_value, Constant{value, static_cast<double>(value)}, Dim(value)};
+  return {{dtype, {}}, weak, nullptr, no_value, Constant{value, static_cast<double>(value), false}, Dim(value)};
 }
-Leaf bool_leaf(bool value) { return {{DType::Bool, {}}, false, nullptr, no_value, Constant{value, 0}, {}}; }
-Leaf float_leaf(double value, DType dtype, bool weak) { return {{dtype, {}}, weak, nullptr, no_value, Constant{0, value}, {}}; }
+Leaf bool_leaf(bool value) { return {{DType::Bool, {}}, false, nullptr, no_value, Constant{value, 0, false}, {}}; }
+Leaf float_leaf(double value, DType dtype, bool weak) { return {{dtype, {}}, weak, nullptr, no_value, Constant{0, value, false}, {}}; }
 Leaf size_leaf(const Dim& size) {
-  if (auto c = size.constant()) return int_leaf(*c, DType::I64);
+  if (auto c = size.constant()) return softened(int_leaf(*c, DType::I64));
   return {{DType::I64, {}}, true, nullptr, no_value, {}, size};
+}
+
+Leaf softened(Leaf leaf) {
+  if (leaf.constant) leaf.constant->soft = true;
+  return leaf;
 }
 
 Frame::Frame(std::string name, Frame* parent, bool isolated) : parent_(parent), isolated_(isolated), builder_(std::move(name)) {}

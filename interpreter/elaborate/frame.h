@@ -15,6 +15,9 @@ class Frame;
 struct Constant {
   int64_t integer = 0;    // integers and bool
   double real = 0;        // floats
+  /// Known here, though another call of the same program may know it only when it runs: the value of an argument, a
+  /// global, or a size. An `if` on it joins the types of both branches, so that all calls agree.
+  bool soft = false;
 };
 
 /// One array value. Known scalars and sizes become operations only when an operation needs them.
@@ -31,7 +34,9 @@ using Sym = Tree<Leaf>;
 Leaf int_leaf(int64_t value, DType dtype = DType::I32, bool weak = true);
 Leaf bool_leaf(bool value);
 Leaf float_leaf(double value, DType dtype = DType::F32, bool weak = true);
-Leaf size_leaf(const Dim& size);     // weak i64
+Leaf size_leaf(const Dim& size);     // weak i64; soft when constant
+/// The same with its constant, if it has one, soft.
+Leaf softened(Leaf leaf);
 
 /// Builds one Function; closed bodies are frames inside frames. A value of an outer frame that is used here becomes a
 /// parameter ("capture") whose operand the outer frame supplies.

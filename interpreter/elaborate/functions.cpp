@@ -172,7 +172,8 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
   std::map<std::string, Dim> sizes;
   for (size_t i = 0; i < values.size(); ++i) {
     if (f.code->params[i].type) check_parameter(f.code->params[i], values[i], sizes, *f.code);
-    bind(f.code->params[i].pattern, values[i], false);
+    // The body means the same whether an argument's value happens to be known at this call or not.
+    bind(f.code->params[i].pattern, map_leaves<Leaf>(values[i], [](const Leaf& x) { return softened(x); }), false);
   }
   for (auto& [name, size] : sizes)
     if (!find_local(name)) contexts_.back().scopes.back().names[name] = {size_leaf(size), false, false, {}};

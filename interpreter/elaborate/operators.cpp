@@ -224,11 +224,13 @@ Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
   bool scalars = a.type.rank() == 0 && b.type.rank() == 0;
   if (scalars && a.constant && b.constant && !is_float(a.type.dtype) && !is_float(b.type.dtype) &&
       a.type.dtype <= DType::F64 && b.type.dtype <= DType::F64) {
-    if (auto known = fold_comparison(op, a.constant->integer, b.constant->integer)) return bool_leaf(*known);
+    bool soft = a.constant->soft || b.constant->soft;
+    auto with_softness = [&](Leaf leaf) { return soft ? softened(leaf) : leaf; };
+    if (auto known = fold_comparison(op, a.constant->integer, b.constant->integer)) return with_softness(bool_leaf(*known));
     bool weak = false;
     DType dtype = promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);
     if (auto value = fold(op, a.constant->integer, b.constant->integer); value && is_int(dtype))
-      return int_leaf(scalar_of_int(dtype, *value).as_int(), dtype, weak);
+      return with_softness(int_leaf(scalar_of_int(dtype, *value).as_int(), dtype, weak));
   }
   if (a.dim && b.dim && scalars) {
     bool weak = false;
@@ -351,8 +353,8 @@ Sym Elaborator::logic(BinaryOp op, const Sym& left, const ast::Expr& right) {
   bool is_and = op == BinaryOp::And;
   Leaf a = truth(left, is_and ? "`and`" : "`or`");
   if (a.constant) {
-    if ((a.constant->integer != 0) != is_and) return bool_leaf(!is_and);
-    return truth(expr(right), is_and ? "`and`" : "`or`");
+    Leaf out = (a.constant->integer != 0) != is_and ? bool_leaf(!is_and) : truth(expr(right), is_and ? "`and`" : "`or`");
+    return a.constant->soft ? softened(out) : out;
   }
   auto rest = [&]() -> Sym { return truth(expr(right), is_and ? "`and`" : "`or`"); };
   auto known = [&]() -> Sym { return bool_leaf(!is_and); };
@@ -363,7 +365,9 @@ Sym Elaborator::unary(const ast::Unary& u) {
   Sym value = expr(u.operand);
   if (u.op == ast::UnaryOp::Not) {
     Leaf x = truth(value, "`not`");
-    return x.constant ? Sym(bool_leaf(!x.constant->integer)) : Sym(emit(bit_not_op, {use(x)}));
+    if (!x.constant) return emit(bit_not_op, {use(x)});
+    Leaf out = bool_leaf(!x.constant->integer);
+    return x.constant->soft ? softened(out) : out;
   }
   return map_leaves<Leaf>(value, [&](const Leaf& x) -> Leaf {
     if (x.type.dtype > DType::F64) error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", ast::spelling(u.op), describe(x)));
@@ -373,7 +377,11 @@ Sym Elaborator::unary(const ast::Unary& u) {
     }
     Leaf y = x.type.dtype == DType::Bool ? cast(x, DType::I32) : x;
     if (u.op == ast::UnaryOp::Plus) return y;
-    if (y.constant && is_int(y.type.dtype)) return int_leaf(scalar_of_int(y.type.dtype, static_cast<int64_t>(uint64_t(0) - static_cast<uint64_t>(y.constant->integer))).as_int(), y.type.dtype, y.weak);
+    if (y.constant && is_int(y.type.dtype)) {
+      auto negated = static_cast<int64_t>(uint64_t(0) - static_cast<uint64_t>(y.constant->integer));
+      Leaf out = int_leaf(scalar_of_int(y.type.dtype, negated).as_int(), y.type.dtype, y.weak);
+      return y.constant->soft ? softened(out) : out;
+    }
     if (y.constant && y.weak) return float_leaf(-y.constant->real, y.type.dtype, true);
     if (y.dim) return size_leaf(Dim(0) - *y.dim);
     return emit(neg_op, {use(y)}, {}, y.weak);

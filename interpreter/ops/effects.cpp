@@ -181,13 +181,13 @@ std::vector<Array> eval_check_dims(EvalContext& context, const Function&, const 
   while (lane < lanes.count() && !lanes.alive(lane)) ++lane;
   if (good || lane == lanes.count()) return {};
   Diagnostic d;
-  d.kind = Kind::Shape;
+  d.kind = op.attrs.get_or<bool>("is_value", false) ? Kind::Value : Kind::Shape;
   d.span = op.span;
   d.message = op.attrs.get<std::string>("message");
   for (auto [mark, size] : {std::pair{"{left}", left}, std::pair{"{right}", right}})
     for (size_t at; (at = d.message.find(mark)) != std::string::npos;) d.message.replace(at, std::strlen(mark), fmt::format("{}", size));
   d.help = op.attrs.get_or<std::string>("help", "");
-  d.label = fmt::format("{} against {}", left, right);
+  if (relation != "at_least") d.label = fmt::format("{} against {}", left, right);
   context.report(std::move(d), lanes.index(lane));
   return {};
 }
