@@ -312,7 +312,7 @@ def shapes():
     g.exact("arange(5, -5, -3)", "np.arange(5, -5, -3)")
     g.exact("arange(5, 5)", "np.arange(5, 5)")
     g.exact("linspace(0, 1, 5)", "np.linspace(0, 1, 5, dtype=F)")
-    g.near("linspace(-1.0, 2.0, 7)", "np.linspace(-1, 2, 7)", of_largest=True)
+    g.near("linspace(-1.0, 2.0, 7)", "F(np.linspace(-1, 2, 7))", of_largest=True)
     g.exact("eye(2, 3)", "np.eye(2, 3, dtype=F)")
     g.exact("tri(2, 3, k=1)", "np.tri(2, 3, k=1, dtype=F)")
     g.exact("meshgrid(v, [7, 8])", "tuple(np.meshgrid(v, [7, 8]))")
