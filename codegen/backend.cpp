@@ -5,7 +5,7 @@
 #include "codegen/run/threads.h"
 #include "interpreter/engine/evaluate.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 class LlvmExecutable final : public Executable {
@@ -49,7 +49,6 @@ class LlvmBackend final : public Backend {
 };
 
 }  // namespace
+}  // namespace tercet::codegen
 
-std::unique_ptr<Backend> make_llvm_backend() { return std::make_unique<LlvmBackend>(); }
-
-}  // namespace tercet
+std::unique_ptr<tercet::Backend> tercet::make_llvm_backend() { return std::make_unique<codegen::LlvmBackend>(); }

@@ -13,7 +13,7 @@
 #include "codegen/jit/target.h"
 #include "codegen/llvm/module.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 template <class T> T checked(llvm::Expected<T> value) {
@@ -37,7 +37,7 @@ class Jit {
   std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits) {
     std::lock_guard lock(mutex_);
     llvm::TargetMachine& target = machine(simd_bits);
-    optimize(module, target, simd_bits);
+    prepare(module, target, simd_bits);
     return checked(llvm::orc::SimpleCompiler(target)(module));
   }
   llvm::orc::JITDylib& link(std::unique_ptr<llvm::MemoryBuffer> object) {
@@ -100,7 +100,7 @@ std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = emit_module(context, set, simd_bits == 512);
   std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits);
-  optimize(*module, *target, simd_bits);
+  prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
   llvm::legacy::PassManager passes;
@@ -109,4 +109,4 @@ std::string assembly_text(const ProgramSet& set, int simd_bits) {
   return std::string(text);
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

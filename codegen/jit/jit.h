@@ -7,7 +7,7 @@
 #include "codegen/plan/kernel_abi.h"
 #include "codegen/plan/program.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 struct MachineCode {
   std::vector<std::vector<KernelFunction>> kernels;   // [program][kernel]
@@ -22,4 +22,4 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits);
 std::string llvm_text(const ProgramSet& set, int simd_bits);
 std::string assembly_text(const ProgramSet& set, int simd_bits);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -10,7 +10,7 @@
 #include "base/diagnostic.h"
 #include "codegen/jit/jit.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 void initialize_llvm() {
@@ -59,7 +59,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(int simd_bits) {
   return std::move(*machine);
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& target, int simd_bits) {
+void prepare(llvm::Module& module, llvm::TargetMachine& target, int simd_bits) {
   module.setTargetTriple(target.getTargetTriple().str());
   module.setDataLayout(target.createDataLayout());
   for (llvm::Function& f : module) {
@@ -69,4 +69,4 @@ void optimize(llvm::Module& module, llvm::TargetMachine& target, int simd_bits) 
   }
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

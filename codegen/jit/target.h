@@ -6,12 +6,12 @@
 
 #include <memory>
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// Initialises LLVM on first use.
 llvm::orc::JITTargetMachineBuilder target_of_host(int simd_bits);
 std::unique_ptr<llvm::TargetMachine> make_target_machine(int simd_bits);
-/// Prepares a fresh module for the target and runs the few passes that pay before code generation.
-void optimize(llvm::Module& module, llvm::TargetMachine& target, int simd_bits);
+/// Marks a fresh module for the target. No optimisation passes follow: kernels are emitted as they should be.
+void prepare(llvm::Module& module, llvm::TargetMachine& target, int simd_bits);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -3,7 +3,7 @@
 #include "base/diagnostic.h"
 #include "codegen/plan/kernel_abi.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 constexpr unsigned lanes_in_vector = vector_lanes;
@@ -245,4 +245,4 @@ void Body::emit_check(const Check& c, llvm::Value* mask) {
   emit_if(b_, failed, [&] { b_.CreateStore(b_.getInt8(1), context_field(offsetof(KernelContext, failed), b_.getPtrTy())); });
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -12,7 +12,7 @@
 #include "codegen/llvm/numbers.h"
 #include "codegen/plan/kernel.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 class Body {
  public:
@@ -136,4 +136,4 @@ template <class Lanes> Values Body::vector_loop(llvm::Value* begin, llvm::Value*
   return carried;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

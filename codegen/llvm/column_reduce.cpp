@@ -7,7 +7,7 @@
 #include "codegen/plan/kernel_abi.h"
 #include "interpreter/runtime/reduce.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 constexpr int64_t partial_bytes = 16 << 10;   // of all partial rows of a strip
@@ -182,4 +182,4 @@ class ColumnReduce {
 
 void emit_column_reduce(Body& body) { ColumnReduce(body).emit(); }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

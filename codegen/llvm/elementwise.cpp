@@ -1,7 +1,7 @@
 // Kernels without reductions: nested loops, the last one over vectors.
 #include "codegen/llvm/emit.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 void emit_loop(Body& body, size_t loop) {
@@ -28,4 +28,4 @@ void emit_elementwise(Body& body) {
   else body.emit_effects(nullptr);
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -2,11 +2,11 @@
 #pragma once
 #include "codegen/llvm/body.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 void emit_elementwise(Body& body);
 void emit_row_reduce(Body& body);
 void emit_column_reduce(Body& body);
 void emit_scatter(Body& body);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tercet {
+namespace tercet::codegen {
 
 using Values = std::vector<llvm::Value*>;
 
@@ -85,4 +85,4 @@ template <class Yes, class No> llvm::Value* emit_either(llvm::IRBuilder<>& b, ll
   return phi;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -2,7 +2,7 @@
 #include "base/diagnostic.h"
 #include "codegen/llvm/body.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 constexpr unsigned lanes_in_vector = vector_lanes;
@@ -86,6 +86,13 @@ llvm::Value* Body::load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Val
   auto repeated = [&] { return b_.CreateVectorSplat(lanes_in_vector, b_.CreateAlignedLoad(element, pointer, alignment_of(element))); };
   if (step.is(0)) return repeated();
   auto strided = [&] { return load_scattered(type, pointer, lane_steps(size(step)), mask); };
+  if (step.is(-1)) {                     // the 16 elements that end here, in reverse
+    llvm::SmallVector<int> reversed;
+    for (int i = vector_lanes - 1; i >= 0; --i) reversed.push_back(i);
+    llvm::Value* lowest = b_.CreateConstGEP1_64(element, pointer, static_cast<uint64_t>(1 - vector_lanes));
+    llvm::Value* forward = load_contiguous(type, lowest, mask ? b_.CreateShuffleVector(mask, reversed) : nullptr);
+    return b_.CreateShuffleVector(forward, reversed);
+  }
   if (step.constant()) return strided();
 
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, f_); };
@@ -140,4 +147,4 @@ void Body::store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::V
   b_.CreateMaskedScatter(stored, b_.CreateGEP(element, pointer, lane_steps(size(step))), align, mask);
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -4,7 +4,7 @@
 
 #include "codegen/llvm/emit.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 std::string kernel_symbol(size_t program, size_t kernel) { return fmt::format("p{}_k{}", program, kernel); }
 
@@ -25,4 +25,4 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Prog
   return module;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -6,7 +6,7 @@
 
 #include "codegen/plan/program.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// Name of a kernel's function: "p0_k2".
 std::string kernel_symbol(size_t program, size_t kernel);
@@ -14,4 +14,4 @@ std::string kernel_symbol(size_t program, size_t kernel);
 /// mask are as fast as others (AVX-512).
 std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const ProgramSet& set, bool cheap_masks);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -5,7 +5,7 @@
 #include "base/diagnostic.h"
 #include "codegen/plan/kernel.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 bool is_unsigned(DType d) { return is_unsigned_int(d) || d == DType::Bool; }
@@ -183,4 +183,4 @@ llvm::Value* LlvmNumbers::convert_int(llvm::Value* x, DType from, DType to) {
   return is_unsigned(from) ? b_.CreateZExtOrTrunc(x, t) : b_.CreateSExtOrTrunc(x, t);
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -6,7 +6,7 @@
 
 #include "interpreter/runtime/number.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 class LlvmNumbers final : public NumberBuilder {
  public:
@@ -47,4 +47,4 @@ class LlvmNumbers final : public NumberBuilder {
 /// The type of an f16/bf16 computation is F32.
 inline DType compute_dtype(DType d) { return d == DType::F16 || d == DType::BF16 ? DType::F32 : d; }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

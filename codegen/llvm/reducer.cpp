@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 /// Sets the lanes of constants for a scope.
@@ -106,4 +106,4 @@ Values Reducer::across_lanes(Values state) {
   return state;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -5,7 +5,7 @@
 #include "codegen/llvm/numbers.h"
 #include "codegen/plan/kernel.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 class Reducer {
  public:
@@ -42,4 +42,4 @@ class Reducer {
   DType element_;
 };
 
-}  // namespace tercet
+}  // namespace tercet::codegen

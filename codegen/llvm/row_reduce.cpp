@@ -6,7 +6,7 @@
 #include "codegen/plan/kernel_abi.h"
 #include "interpreter/runtime/reduce.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 class RowReduce {
@@ -98,4 +98,4 @@ class RowReduce {
 
 void emit_row_reduce(Body& body) { RowReduce(body).emit(); }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -3,7 +3,7 @@
 // elements that one index moves together.
 #include "codegen/llvm/emit.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 class ScatterEmitter {
@@ -82,4 +82,4 @@ class ScatterEmitter {
 
 void emit_scatter(Body& body) { ScatterEmitter(body).emit(); }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -1,6 +1,6 @@
 #include "codegen/plan/cost.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 /// Slow operations count as the number of cheap ones they displace.
@@ -40,4 +40,4 @@ int64_t elementwise_cost(const Function& f, const Op& op) {
   return std::max<int64_t>(1, numbers.count) + (rounds ? 4 : 0);
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

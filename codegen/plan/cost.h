@@ -2,9 +2,9 @@
 #pragma once
 #include "interpreter/ir/op_def.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// Number of scalar operations of an elementwise op (at least 1): add is 1, exp about 20.
 int64_t elementwise_cost(const Function& f, const Op& op);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -4,7 +4,7 @@
 
 #include "codegen/plan/roles.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 std::vector<Dim> unit_sizes(size_t rank) { return std::vector<Dim>(rank, Dim(0)); }
@@ -167,4 +167,4 @@ NodeId ExpressionBuilder::compute(ValueId v, const Position& position) {
   return node;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -5,7 +5,7 @@
 
 #include "codegen/plan/kernel.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// What the planner knows about a function's values.
 struct ValueFacts {
@@ -47,4 +47,4 @@ Position viewed_position(const Function& f, const Op& op, const Position& positi
 /// i0, i1, … for an array of this rank.
 Position identity_position(size_t rank);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

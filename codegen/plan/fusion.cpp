@@ -5,7 +5,7 @@
 #include "codegen/plan/cost.h"
 #include "codegen/plan/roles.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 constexpr int64_t cheap = 6;            // scalar operations that are worth less than a trip through memory
@@ -112,4 +112,4 @@ class Fusion {
 
 ValueFacts choose_fusion(const Function& f) { return Fusion(f).run(); }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

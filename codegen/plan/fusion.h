@@ -2,10 +2,10 @@
 #pragma once
 #include "codegen/plan/expression.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// Facts about f's values. In memory are: results, whatever a step other than a kernel reads, values that would be
 /// computed more than once at more than a small cost, and operands of reshapes that merge axes.
 ValueFacts choose_fusion(const Function& f);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

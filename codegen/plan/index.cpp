@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 using Terms = std::vector<Index::Term>;
@@ -70,4 +70,4 @@ Index linear_address(const Position& position, const std::vector<Dim>& sizes) {
   return address;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

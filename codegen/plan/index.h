@@ -5,7 +5,7 @@
 
 #include "interpreter/ir/dim.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 using NodeId = int32_t;
 
@@ -32,4 +32,4 @@ using Position = std::vector<Index>;
 /// Address of an element of a row-major array with these sizes.
 Index linear_address(const Position& position, const std::vector<Dim>& sizes);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

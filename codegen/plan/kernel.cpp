@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 const char* name_of(ReduceKind kind) {
@@ -77,4 +77,4 @@ std::string print(const Kernel& k, int number) {
   return out + "\n";
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

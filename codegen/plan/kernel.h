@@ -17,7 +17,7 @@
 #include "codegen/plan/size_table.h"
 #include "interpreter/ir/op_def.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 inline constexpr int vector_lanes = 16;            // of every dtype: one 512-bit register of f32
 inline constexpr NodeId no_node = -1;
@@ -87,4 +87,4 @@ struct Kernel {
 const char* name_of(Schedule schedule);
 std::string print(const Kernel& kernel, int number);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-namespace tercet {
+namespace tercet::codegen {
 
 struct KernelContext {
   void* const* buffers;        // first element of each of the kernel's buffers
@@ -20,4 +20,4 @@ using KernelFunction = void (*)(const KernelContext*, const int64_t* ranges);
 /// of argmax and argmin; each is [blocks, outputs].
 inline constexpr int totals_per_reduction = 2;
 
-}  // namespace tercet
+}  // namespace tercet::codegen

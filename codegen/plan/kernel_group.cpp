@@ -6,10 +6,10 @@
 #include "codegen/plan/roles.h"
 #include "interpreter/ir/rewrite.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
-constexpr size_t most_nodes = 600;        // of a kernel; bounds the time to compile it
+constexpr size_t largest = 600;           // values in a kernel; bounds the time to compile it
 
 /// Visits what a root reads down to values in memory, noting on the way whether the position has been moved.
 class LeafFinder {
@@ -20,18 +20,19 @@ class LeafFinder {
     for (ValueId v : op.inputs) visit(v, moves);
   }
   void visit(ValueId v, bool moved) {
-    auto seen = std::find_if(seen_.begin(), seen_.end(), [&](const GroupLeaf& l) { return l.value == v && l.moved == moved; });
+    auto seen = std::find_if(seen_.begin(), seen_.end(), [&](const Leaf& l) { return l.value == v && l.moved == moved; });
     if (seen != seen_.end()) return;
     seen_.push_back({v, moved});
+    ++leaves.visited;
     const Op* op = facts_.op(v);
-    if (facts_.in_memory[v] || !op) leaves.push_back({v, moved});
+    if (facts_.in_memory[v] || !op) leaves.values.push_back({v, moved});
     else operands(*op, moved);
   }
   Leaves leaves;
 
  private:
   const ValueFacts& facts_;
-  std::vector<GroupLeaf> seen_;
+  std::vector<Leaf> seen_;
 };
 
 std::vector<Dim> sizes_of(const Function& f, const Op& op) {
@@ -119,7 +120,9 @@ Leaves find_leaves(const ValueFacts& facts, const Root& root) {
   return finder.leaves;
 }
 
-KernelGroup::KernelGroup(const ValueFacts& facts, Root first) : facts_(facts) { roots_.push_back(std::move(first)); }
+KernelGroup::KernelGroup(const ValueFacts& facts, Root first, size_t size) : facts_(facts), size_(size) {
+  roots_.push_back(std::move(first));
+}
 
 Fit KernelGroup::fit() const {
   Fit fit = Fit::Good;
@@ -127,17 +130,21 @@ Fit KernelGroup::fit() const {
   return fit;
 }
 
-bool KernelGroup::try_add(const Root& root) {
-  if (!identical(root.space, roots_[0].space)) return false;
+bool KernelGroup::try_add(const Root& root, size_t size) {
+  if (size_ + size > largest || !identical(root.space, roots_[0].space)) return false;
   if (root.kind == Root::ScatterRoot || roots_[0].kind == Root::ScatterRoot) return false;
-  for (const Root& r : roots_)
+  bool reduces = root.kind == Root::ReduceRoot;
+  for (const Root& r : roots_) {
     if (r.kind == Root::ReduceRoot && root.kind == Root::ReduceRoot && r.reduced != root.reduced) return false;
+    reduces |= r.kind == Root::ReduceRoot;
+  }
   roots_.push_back(root);
-  Fit fit = Fit::Good;
-  Kernel k = build(fit);
-  if (fit == Fit::Good && k.nodes.size() <= most_nodes) return true;
-  roots_.pop_back();
-  return false;
+  if (reduces && fit() != Fit::Good) {     // without reductions there is always a schedule
+    roots_.pop_back();
+    return false;
+  }
+  size_ += size;
+  return true;
 }
 
 bool KernelGroup::stores(ValueId v) const {
@@ -216,4 +223,4 @@ bool may_reuse(const Function& f, const Kernel& k, ValueId written, ValueId dyin
   return true;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -4,7 +4,7 @@
 #include "codegen/plan/expression.h"
 #include "codegen/plan/schedule.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// A value to put into memory, a reduction, a check or a scatter.
 struct Root {
@@ -26,15 +26,19 @@ struct Root {
 };
 
 /// A value in memory that a root reads. `moved`: somewhere else than at the point that is computed.
-struct GroupLeaf { ValueId value; bool moved; };
-using Leaves = std::vector<GroupLeaf>;
+struct Leaf { ValueId value; bool moved; };
+struct Leaves {
+  std::vector<Leaf> values;
+  size_t visited = 0;                     // values that the root computes or reads
+};
 Leaves find_leaves(const ValueFacts& facts, const Root& root);
 
 class KernelGroup {
  public:
-  KernelGroup(const ValueFacts& facts, Root first);
-  /// Adds a root of the same iteration space unless the kernel could not be scheduled any more.
-  bool try_add(const Root& root);
+  /// `size`: values that the root computes or reads.
+  KernelGroup(const ValueFacts& facts, Root first, size_t size);
+  /// Adds a root of the same iteration space unless the kernel would get too large or could not be scheduled any more.
+  bool try_add(const Root& root, size_t size);
   Fit fit() const;
   bool stores(ValueId v) const;
   std::vector<ValueId> written() const;
@@ -46,9 +50,10 @@ class KernelGroup {
 
   const ValueFacts& facts_;
   std::vector<Root> roots_;
+  size_t size_;
 };
 
 /// `written` may take the memory of `dying`: same elements' size and count, read only where the same element is written.
 bool may_reuse(const Function& f, const Kernel& kernel, ValueId written, ValueId dying);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

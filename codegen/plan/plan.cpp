@@ -9,7 +9,7 @@
 #include "codegen/plan/roles.h"
 #include "interpreter/ir/rewrite.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 constexpr int farthest = 24;    // steps that a root looks back for a kernel to join; bounds the time to plan
@@ -64,7 +64,7 @@ class Planner {
   void reduce(const Op& op) {
     Root root = Root::reduce(f_, op);
     ValueId x = op.inputs[0];
-    if (!facts_.in_memory[x] && KernelGroup(facts_, root).fit() != Fit::Good) {
+    if (!facts_.in_memory[x] && KernelGroup(facts_, root, 1).fit() != Fit::Good) {
       facts_.in_memory[x] = true;
       join(Root::store(f_, x));
     }
@@ -77,7 +77,10 @@ class Planner {
     if (facts_.in_memory[from]) add_plain_step({CopyStep{to, from}, {}, {}}, to);
     else join(Root::copy(f_, to, from));
     Root root = Root::scatter(f_, op);
-    groups_.push_back(std::make_unique<KernelGroup>(facts_, root));
+    add_kernel(root, find_leaves(facts_, root).visited);
+  }
+  void add_kernel(const Root& root, size_t size) {
+    groups_.push_back(std::make_unique<KernelGroup>(facts_, root, size));
     p_.steps.push_back({KernelStep{}, {}, {}});
     made(root, static_cast<int>(groups_.size()) - 1);
   }
@@ -93,11 +96,9 @@ class Planner {
     earliest = std::max(earliest, static_cast<int>(groups_.size()) - farthest);
     for (int at = static_cast<int>(groups_.size()) - 1; at >= earliest; --at) {
       auto& group = groups_[static_cast<size_t>(at)];
-      if (group && can_join(at, root, leaves) && group->try_add(root)) return made(root, at);
+      if (group && can_join(at, leaves) && group->try_add(root, leaves.visited)) return made(root, at);
     }
-    groups_.push_back(std::make_unique<KernelGroup>(facts_, root));
-    p_.steps.push_back({KernelStep{}, {}, {}});
-    made(root, static_cast<int>(groups_.size()) - 1);
+    add_kernel(root, leaves.visited);
   }
   void made(const Root& root, int step) {
     for (ValueId v : root.outputs) made_at_[v] = step;
@@ -105,7 +106,7 @@ class Planner {
   /// The first step at which everything the root reads and measures is there (steps before it are too early).
   int earliest_step(const Root& root, const Leaves& leaves) const {
     int earliest = 0;
-    for (const GroupLeaf& l : leaves) earliest = std::max(earliest, made_at_[l.value]);
+    for (const Leaf& l : leaves.values) earliest = std::max(earliest, made_at_[l.value]);
     for (const Dim& d : root.sizes) {
       std::vector<uint64_t> symbols;
       d.collect_symbols(symbols);
@@ -114,8 +115,8 @@ class Planner {
     return earliest;
   }
   /// Values made by step `at` itself can be read in it only at the point that is being computed.
-  bool can_join(int at, const Root&, const Leaves& leaves) const {
-    for (const GroupLeaf& l : leaves)
+  bool can_join(int at, const Leaves& leaves) const {
+    for (const Leaf& l : leaves.values)
       if (made_at_[l.value] == at && (l.moved || !groups_[static_cast<size_t>(at)]->stores(l.value))) return false;
     return true;
   }
@@ -246,4 +247,4 @@ ProgramSet plan(const FunctionPtr& function) {
   return set;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -2,8 +2,8 @@
 #pragma once
 #include "codegen/plan/program.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 ProgramSet plan(const FunctionPtr& function);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 std::string text_of(const Program& p, const Step& step) {
@@ -29,4 +29,4 @@ std::string print(const ProgramSet& set) {
   return out;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

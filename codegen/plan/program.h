@@ -6,7 +6,7 @@
 
 #include "codegen/plan/kernel.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// Runs kernel `kernel`; `written` are its new arrays.
 struct KernelStep {
@@ -60,4 +60,4 @@ struct ProgramSet {
 /// Text of every kernel and step.
 std::string print(const ProgramSet& set);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -1,6 +1,6 @@
 #include "codegen/plan/roles.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 struct RoleOf {
@@ -70,4 +70,4 @@ std::optional<std::vector<std::vector<AxisDigit>>> split_axes(const std::vector<
   return out;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

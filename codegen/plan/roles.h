@@ -2,7 +2,7 @@
 #pragma once
 #include "interpreter/ir/op_def.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 enum class Role : uint8_t {
   Constant,   // known before the program runs
@@ -24,4 +24,4 @@ struct AxisDigit { size_t axis; Dim factor; };
 std::optional<std::vector<std::vector<AxisDigit>>> split_axes(const std::vector<Dim>& operand,
                                                              const std::vector<Dim>& result);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

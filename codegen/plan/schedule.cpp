@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 template <class F> void for_each_index(Kernel& k, F&& f) {
@@ -124,4 +124,4 @@ Fit schedule(Kernel& k) {
   return fit;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -2,7 +2,7 @@
 #pragma once
 #include "codegen/plan/kernel.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// How well a kernel's loops suit its addresses.
 enum class Fit : uint8_t {
@@ -15,4 +15,4 @@ enum class Fit : uint8_t {
 /// Loops of size 1 vanish; adjacent loops become one where every address is linear over both.
 Fit schedule(Kernel& kernel);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

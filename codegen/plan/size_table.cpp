@@ -4,7 +4,7 @@
 
 #include "base/diagnostic.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 SizeSlot SizeTable::add(Code code, SizeSlot a, SizeSlot b, int64_t value) {
   code_.push_back({code, count_, a, b, value});
@@ -110,4 +110,4 @@ void SizeTable::evaluate(int stage, int64_t* slots) const {
     slots[i.to] = i.code == Code::Constant ? i.value : apply(i.code, slots[i.a], slots[i.b]);
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

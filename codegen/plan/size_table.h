@@ -9,7 +9,7 @@
 
 #include "interpreter/ir/dim.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 using SizeSlot = int32_t;
 
@@ -56,4 +56,4 @@ class SizeTable {
   std::vector<std::vector<Instruction>> stages_;
 };
 
-}  // namespace tercet
+}  // namespace tercet::codegen

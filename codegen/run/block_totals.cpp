@@ -2,7 +2,7 @@
 
 #include "interpreter/runtime/reduce.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 DType element_of(const Kernel& kernel, size_t r) { return kernel.nodes[static_cast<size_t>(kernel.reductions[r].value)].dtype; }
@@ -86,4 +86,4 @@ void store_empty(const Kernel& kernel, size_t r, std::byte* result, int64_t outp
   });
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -4,7 +4,7 @@
 #include "codegen/plan/kernel.h"
 #include "codegen/plan/kernel_abi.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 class BlockTotals {
  public:
@@ -24,4 +24,4 @@ class BlockTotals {
 /// Fills the result of reduction r with the value of an empty sequence.
 void store_empty(const Kernel& kernel, size_t r, std::byte* result, int64_t outputs);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -3,7 +3,7 @@
 #include "codegen/run/frame.h"
 #include "interpreter/engine/evaluate.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 /// A call has sizes of its own: the environment is emptied for a scope.
@@ -45,4 +45,4 @@ std::vector<Array> RepeatingContext::call(const Op& op, std::vector<Array> argum
   return run_body(*op.bodies[0], std::move(arguments));
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

@@ -4,7 +4,7 @@
 #include "codegen/plan/program.h"
 #include "interpreter/ir/eval.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// Thrown when a check fails in compiled code. What failed, and where, the reference evaluator finds out.
 struct CheckFailed {};
@@ -65,4 +65,4 @@ class RepeatingContext final : public ForwardingContext {
   int64_t done_;
 };
 
-}  // namespace tercet
+}  // namespace tercet::codegen

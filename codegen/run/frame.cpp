@@ -7,7 +7,7 @@
 #include "codegen/run/threads.h"
 #include "interpreter/runtime/parallel.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 constexpr int64_t small_operands = 64 << 10;   // bytes; less is not worth entering an arena for
@@ -26,6 +26,7 @@ ProgramFrame::ProgramFrame(const Program& program, EvalContext& context, const s
 std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   const Function& f = *p_.function;
   TERCET_CHECK(arguments.size() == f.params.size());
+  check_stack({});
   values_.resize(f.types.size());
   sizes_.resize(p_.sizes.slot_count());
   for (size_t i = 0; i < arguments.size(); ++i) values_[f.params[i]] = std::move(arguments[i]);
@@ -123,4 +124,4 @@ void ProgramFrame::run_step(const NativeStep& step) {
   for (uint32_t i = 0; i < op.outputs; ++i) values_[op.output(i)] = std::move(results[i]);
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

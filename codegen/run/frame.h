@@ -4,7 +4,7 @@
 #include "codegen/plan/program.h"
 #include "interpreter/ir/eval.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 class ProgramFrame {
  public:
@@ -34,4 +34,4 @@ class ProgramFrame {
   std::vector<std::byte*> buffers_;
 };
 
-}  // namespace tercet
+}  // namespace tercet::codegen

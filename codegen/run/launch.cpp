@@ -11,7 +11,7 @@
 #include "codegen/run/threads.h"
 #include "interpreter/runtime/reduce.h"
 
-namespace tercet {
+namespace tercet::codegen {
 namespace {
 
 // In scalar operations, of which a core does some ten per nanosecond.
@@ -143,4 +143,4 @@ class Run {
 
 bool run_kernel(const Launch& launch, EvalContext& context) { return Run(launch, context)(); }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

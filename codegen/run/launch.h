@@ -7,7 +7,7 @@
 #include "codegen/plan/kernel_abi.h"
 #include "interpreter/ir/eval.h"
 
-namespace tercet {
+namespace tercet::codegen {
 
 struct Launch {
   const Kernel& kernel;
@@ -21,4 +21,4 @@ struct Launch {
 /// Returns true when a check failed. Throws what `context.poll()` throws.
 bool run_kernel(const Launch& launch, EvalContext& context);
 
-}  // namespace tercet
+}  // namespace tercet::codegen

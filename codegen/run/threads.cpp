@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-namespace tercet {
+namespace tercet::codegen {
 
 int thread_count(int asked) { return asked > 0 ? asked : tbb::info::default_concurrency(); }
 
@@ -29,4 +29,4 @@ tbb::task_arena& arena_of(int threads) {
   return *arena;
 }
 
-}  // namespace tercet
+}  // namespace tercet::codegen

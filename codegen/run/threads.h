@@ -2,11 +2,11 @@
 #pragma once
 #include <tbb/task_arena.h>
 
-namespace tercet {
+namespace tercet::codegen {
 
 /// Number of threads meant by CompileOptions::threads (0: as many as the process may use).
 int thread_count(int asked);
 /// The arena with that many slots. It lives as long as the process.
 tbb::task_arena& arena_of(int threads);
 
-}  // namespace tercet
+}  // namespace tercet::codegen
