@@ -20,6 +20,9 @@ int64_t Elaborator::static_int(const Sym& value, const char* what) {
 
 bool Elaborator::static_bool(const Sym& value, const char* what) {
   const Leaf* x = value.leaf();
+  if (x && x->type.dtype == DType::Bool && x->frame && x->frame->isolated())
+    if (auto parameter = x->frame->parameter(x->id))
+      throw StaticNeeded{*parameter, fmt::format("{} must be known before the program runs", what), span_};
   if (!x || !x->constant || x->type.dtype != DType::Bool) error(Kind::Type, fmt::format("{} takes true or false, and this is {}", what, describe(value)));
   return x->constant->integer != 0;
 }

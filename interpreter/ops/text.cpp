@@ -154,6 +154,12 @@ std::vector<Type> infer_ragged(const InferInput& in) {   // values, lengths
 std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
   return at_span(op, [&]() -> std::vector<Array> {
     std::vector<int64_t> lengths(in[1].data<int64_t>(), in[1].data<int64_t>() + in[1].count());
+    int64_t total = 0;
+    for (int64_t n : lengths) {
+      if (n < 0 || __builtin_add_overflow(total, n, &total)) fail(Kind::Value, op.span, fmt::format("a row's length must not be negative, and this is {}", n));
+    }
+    if (total != in[0].shape[0])
+      fail(Kind::Shape, op.span, fmt::format("the rows' lengths add up to {}, and there are {} values", total, in[0].shape[0]));
     return {ragged_rows(in[0], lengths)};
   });
 }
