@@ -1,0 +1,39 @@
+// Random programs: interpreter, compiled code and loops over lanes agree bit for bit (tests/random). More of them:
+// tercet_random --seconds N --seed S.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <iostream>
+
+#include "tests/random/check.h"
+
+namespace tercet::random_programs {
+namespace {
+
+void run_for(double seconds, uint64_t seed) {
+  static std::shared_ptr<Backend> backend = make_llvm_backend();
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  Counts counts;
+  for (; std::chrono::duration<double>(Clock::now() - begin).count() < seconds; ++seed) {
+    Module module = generate(seed, 8);
+    Checker checker(backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512});
+    auto difference = checker.check(module, seed % 5 == 0, counts);
+    if (!difference) continue;
+    Module small = shrink(module, *difference, checker, 20);
+    Counts ignored;
+    auto again = checker.check(small, difference->comparison == "jit_all", ignored);
+    std::string text = small.text();
+    for (const Case& c : small.cases) text += c.call() + "\n";
+    FAIL_CHECK("seed " << seed << ", `" << difference->comparison << "`:\n" << text << (again ? again->text : difference->text));
+    break;
+  }
+  std::cout << counts.programs << " random programs in " << counts.modules << " modules, " << counts.failed_alike << " of them ended in the same error, "
+            << counts.lanes_compared << " compared with a loop over lanes, " << counts.rejected << " more did not elaborate" << std::endl;
+  CHECK(counts.rejected * 10 < counts.programs + 10);   // the generator writes programs that mean something
+}
+
+}  // namespace
+
+TEST_CASE("random programs give one answer, whichever way they run", "[random]") { run_for(20, 1000000); }
+
+}  // namespace tercet::random_programs
