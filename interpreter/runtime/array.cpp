@@ -1,14 +1,12 @@
 #include "interpreter/runtime/array.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
-#include <cstdlib>
+#include "interpreter/runtime/block_pool.h"
 
 namespace tercet {
 namespace {
 
-constexpr int64_t huge_page = 2 << 20;
 constexpr int64_t padding = 64;   // a whole 512-bit vector may be loaded from the last element on
 
 thread_local std::shared_ptr<MemoryBudget> budget_of_thread = std::make_shared<MemoryBudget>();
@@ -65,22 +63,19 @@ BudgetScope::~BudgetScope() { budget_of_thread = std::move(previous_); }
 std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes) {
   std::shared_ptr<MemoryBudget> budget = budget_of_thread;
   budget->charge(bytes);
-  int64_t alignment = bytes >= 2 * huge_page ? huge_page : 64;
-  int64_t padded = (bytes + padding + alignment - 1) / alignment * alignment;
-  void* data = std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>(padded));
+  std::byte* data = take_block(bytes + padding);
   if (!data) {
     budget->release(bytes);
     fail(Kind::Limit, {}, fmt::format("out of memory: {} bytes could not be had", bytes));
   }
-  if (alignment == huge_page) madvise(data, static_cast<size_t>(padded), MADV_HUGEPAGE);
-  return std::make_shared<Buffer>(static_cast<std::byte*>(data), bytes, std::move(budget));
+  return std::make_shared<Buffer>(data, bytes, std::move(budget));
 }
 
 Buffer::Buffer(std::byte* data, int64_t bytes, std::shared_ptr<MemoryBudget> budget)
     : data_(data), bytes_(bytes), budget_(std::move(budget)) {}
 
 Buffer::~Buffer() {
-  std::free(data_);
+  give_block(data_, bytes_ + padding);
   budget_->release(bytes_);
 }
 

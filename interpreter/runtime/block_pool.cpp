@@ -1,0 +1,104 @@
+#include "interpreter/runtime/block_pool.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+
+namespace tercet {
+namespace {
+
+constexpr int64_t huge_page = 2 << 20;
+constexpr int64_t smallest_kept = 256 << 10;   // below, the allocator keeps pages itself
+constexpr size_t most_blocks = 64;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool keeps = false;                  // so that a use after free shows
+#else
+constexpr bool keeps = true;
+#endif
+
+/// Sizes are rounded up to eighths of a power of two, so that nearly equal ones share a class.
+int64_t class_of(int64_t bytes) {
+  if (bytes < smallest_kept) return (bytes + 63) / 64 * 64;
+  auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes)) / 8);
+  return (bytes + step - 1) / step * step;
+}
+
+std::byte* allocate(int64_t size) {
+  int64_t alignment = size >= 2 * huge_page ? huge_page : 64;
+  size = (size + alignment - 1) / alignment * alignment;
+  void* block = std::aligned_alloc(static_cast<size_t>(alignment), static_cast<size_t>(size));
+  if (block && alignment == huge_page) madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
+  return static_cast<std::byte*>(block);
+}
+
+class Pool {
+ public:
+  std::byte* take(int64_t size) {
+    std::lock_guard lock(mutex_);
+    for (size_t i = blocks_.size(); i-- > 0;)   // the latest is the likeliest to be in a cache
+      if (blocks_[i].size == size) {
+        std::byte* block = blocks_[i].memory;
+        blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+        kept_ -= size;
+        return block;
+      }
+    return nullptr;
+  }
+  void give(std::byte* block, int64_t size) {
+    if (size > limit_) return std::free(block);
+    std::lock_guard lock(mutex_);
+    blocks_.push_back({block, size});
+    kept_ += size;
+    while (kept_ > limit_ || blocks_.size() > most_blocks) drop_oldest();
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    while (!blocks_.empty()) drop_oldest();
+  }
+
+ private:
+  struct Block { std::byte* memory; int64_t size; };
+  void drop_oldest() {
+    kept_ -= blocks_.front().size;
+    std::free(blocks_.front().memory);
+    blocks_.pop_front();
+  }
+  static int64_t eighth_of_machine() {
+    return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE)) / 8;
+  }
+
+  std::mutex mutex_;
+  std::deque<Block> blocks_;
+  int64_t kept_ = 0;
+  const int64_t limit_ = std::min<int64_t>(int64_t{1} << 30, eighth_of_machine());
+};
+
+Pool& pool() {
+  static Pool* pool = new Pool;   // never destroyed: buffers may outlive static objects
+  return *pool;
+}
+
+}  // namespace
+
+std::byte* take_block(int64_t bytes) {
+  int64_t size = class_of(bytes);
+  if (!keeps || size < smallest_kept) return allocate(size);
+  if (std::byte* kept = pool().take(size)) return kept;
+  std::byte* block = allocate(size);
+  if (block) return block;
+  pool().clear();                  // what is kept may be what is missing
+  return allocate(size);
+}
+
+void give_block(std::byte* block, int64_t bytes) {
+  int64_t size = class_of(bytes);
+  if (!keeps || size < smallest_kept) std::free(block);
+  else pool().give(block, size);
+}
+
+}  // namespace tercet
