@@ -1,10 +1,15 @@
-# tercet_tests: tests/*_test.cpp in one Catch2 program. tests/tools/*.cpp: programs for measurements, built by name.
+# tercet_tests: tests/*_test.cpp in one Catch2 program. tests/random/*.cpp: what makes random programs, for the tests and
+# the tools. tests/tools/*.cpp: programs for measurements, built by name.
+tercet_layer(tercet_random_programs SOURCES tests/random/*.cpp LIBRARIES tercet_codegen)
 tercet_glob(test_files GLOB tests/*_test.cpp)
+if(NOT TERCET_LLVM)
+  list(FILTER test_files EXCLUDE REGEX "/(codegen|random)_")   # they compare compiled code with the reference
+endif()
 if(test_files)
   add_executable(tercet_tests tests/main.cpp ${test_files})
   target_compile_options(tercet_tests PRIVATE ${tercet_warnings})
   target_compile_definitions(tercet_tests PRIVATE TERCET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(tercet_tests PRIVATE tercet_codegen)
+  target_link_libraries(tercet_tests PRIVATE tercet_random_programs)
   target_precompile_headers(tercet_tests PRIVATE <catch2/catch.hpp> <fmt/format.h>)
   set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)   # defines Catch itself
 endif()
@@ -16,7 +21,7 @@ foreach(file ${tool_files})
   get_filename_component(name ${file} NAME_WE)
   add_executable(${name} EXCLUDE_FROM_ALL ${file})
   target_compile_options(${name} PRIVATE ${tercet_warnings})
-  target_link_libraries(${name} PRIVATE tercet_codegen)
+  target_link_libraries(${name} PRIVATE tercet_random_programs)
   if(tercet_mpfr AND tercet_gmp)
     target_link_libraries(${name} PRIVATE ${tercet_mpfr} ${tercet_gmp})
   endif()
