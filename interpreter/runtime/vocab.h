@@ -16,7 +16,7 @@ namespace tercet {
 struct VocabOptions {
   int64_t max_size = -1;                 // most entries, the unknown token included; -1: no limit
   int64_t min_count = 1;                 // tokens seen less often are left out
-  std::optional<std::string> unknown;
+  std::optional<std::string> unknown = std::nullopt;
 };
 
 /// Immutable once built; any number of threads may use it.
