@@ -87,13 +87,16 @@ std::string show(const Ran& r) {
   return out + type_text(*r.value) + " " + value_text(*r.value) + "\n";
 }
 
-bool same_error(const Diagnostic& a, const Diagnostic& b) {
-  return a.kind == b.kind && a.message == b.message && a.span == b.span && a.label == b.label && a.help == b.help && a.row == b.row;
+/// The whole text; but that what an error without a place of its own is shown at may be another call.
+bool same_error(const Ran& a, const Ran& b) {
+  const Diagnostic &x = *a.error, &y = *b.error;
+  return x.kind == y.kind && x.message == y.message && x.label == y.label && x.help == y.help && x.row == y.row &&
+         (a.rendered == b.rendered || a.rendered.find("--> call:") != std::string::npos);
 }
 
 bool same(const Ran& a, const Ran& b) {
   if (a.printed != b.printed || a.error.has_value() != b.error.has_value()) return false;
-  if (a.error) return same_error(*a.error, *b.error);
+  if (a.error) return same_error(a, b);
   return same_value(*a.value, *b.value);
 }
 

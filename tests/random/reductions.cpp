@@ -105,7 +105,7 @@ Code Generator::counting(const Ty& t, Scope& s, int depth) {
   if (t.dtype == DType::Bool || t.rank() == 0) return nullptr;
   std::string name = name_of(t.dtype);
   if (t.rank() == 2 && t.dtype == DType::F32 && rng.chance(50))
-    return code(t, fmt::format("one_hot($, {})", size(t.shape[1], s)), {expr({int_dtype(), {t.shape[0]}}, s, depth - 1)});
+    return t.shape[1] == 0 ? nullptr : code(t, fmt::format("one_hot(abs($) % {}, {})", t.shape[1], size(t.shape[1], s)), {expr({DType::I32, {t.shape[0]}}, s, depth - 1)});
   if (t.rank() != 1 || t.shape[0] == 0) return nullptr;
   int m = any_size();
   Code ids = index_below(t.shape[0], {m}, s, depth);
