@@ -5,7 +5,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-INTERNAL = {"widened", "narrowed", "reduced_size", "checked_ids", "segment_reduce", "rows_like", "starts_of_runs"}
+INTERNAL = {"widened", "narrowed", "reduced_size", "checked_ids", "segment_reduce", "rows_like", "starts_of_runs",
+            "largest_finite"}
 
 
 def library():
