@@ -1,7 +1,5 @@
 // Random programs: compiled code must equal the reference bit for bit (all NaNs being one value), at both vector widths
 // and on one and two threads. TERCET_PROGRAMS sets how many; TERCET_SEED where they start.
-#include <fmt/format.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -9,28 +7,14 @@
 #include <random>
 
 #include "codegen/backend.h"
-#include "interpreter/engine/evaluate.h"
-#include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
+#include "tests/support.h"
 
 namespace tercet {
 namespace {
 
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
-
-class QuietContext final : public EvalContext {
- public:
-  std::vector<Array> run_body(const Function& body, std::vector<Array> a) override { return evaluate(body, *this, std::move(a)); }
-  std::vector<Array> call(const Op& op, std::vector<Array> a) override { return run_body(*op.bodies[0], std::move(a)); }
-  void report(Diagnostic d, LaneIndex) override { throw Failure(std::move(d)); }
-  void print(std::string, LaneIndex) override {}
-  void begin_region() override {}
-  void end_region() override {}
-  void push_lane(int64_t) override {}
-  void pop_lane() override {}
-  void poll() override {}
-};
 
 /// Builds one program: parameters of a few shapes, then operations on values drawn at random.
 class RandomProgram {
@@ -198,20 +182,6 @@ class RandomProgram {
   std::vector<ValueId> values_;
 };
 
-bool same_bits(const Array& a, const Array& b) {
-  if (a.dtype != b.dtype || !(a.shape == b.shape)) return false;
-  return visit_dtype(a.dtype, [&]<class T>() -> bool {
-    if constexpr (std::is_same_v<T, StringRef> || std::is_same_v<T, KeyBits>) return true;
-    else {
-      for (int64_t i = 0, n = a.count(); i < n; ++i) {
-        const T &x = a.data<T>()[i], &y = b.data<T>()[i];
-        if (std::memcmp(&x, &y, sizeof(T)) != 0 && !(is_nan(Compute<T>::load(x)) && is_nan(Compute<T>::load(y)))) return false;
-      }
-      return true;
-    }
-  });
-}
-
 uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
@@ -230,14 +200,14 @@ TEST_CASE("random programs give the reference's bits when compiled", "[codegen][
       for (Array a : program.arguments) out.push_back(std::move(a).owned());
       return out;
     };
-    QuietContext reference;
+    test::ReferenceContext reference;
     std::vector<Array> expected = evaluate(*f, reference, copies());
     const CompileOptions options{seed % 3 == 0 ? 2 : 1, seed % 2 ? 512 : 256};
-    QuietContext context;
+    test::ReferenceContext context;
     auto code = backend->compile(f, options);
     std::vector<Array> results = code->run(context, copies());
     for (size_t i = 0; i < results.size(); ++i) {
-      if (!same_bits(results[i], expected[i])) {
+      if (!test::same_elements(results[i], expected[i])) {
         UNSCOPED_INFO("seed " << seed << ", result " << i << ", " << options.simd_bits << " bits\n" << print(*f) << code->dump("kernels"));
         FAIL("compiled and reference results differ");
       }

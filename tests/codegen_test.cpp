@@ -1,76 +1,22 @@
 // Compiled code against the reference: every row's samples and composed programs must give the same bits at both vector
 // widths and on one and two threads.
-#include <fmt/format.h>
-
 #include <catch2/catch.hpp>
 #include <algorithm>
 #include <map>
 
 #include "codegen/backend.h"
-#include "interpreter/engine/evaluate.h"
-#include "interpreter/ir/op_def.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/rows.h"
+#include "tests/support.h"
 
 namespace tercet {
 namespace {
 
+using test::ReferenceContext;
+using test::same_elements;
+using test::show;
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
-
-/// Evaluates by reference, keeps what is printed, throws what is reported.
-class TestContext final : public EvalContext {
- public:
-  std::string printed;
-  std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override {
-    return evaluate(body, *this, std::move(arguments));
-  }
-  std::vector<Array> call(const Op& op, std::vector<Array> arguments) override {
-    TestContext own;
-    std::vector<Array> out = evaluate(*op.bodies[0], own, std::move(arguments));
-    printed += own.printed;
-    return out;
-  }
-  void report(Diagnostic d, LaneIndex lane) override {
-    for (int64_t i : lane) d.row.push_back(i);
-    throw Failure(std::move(d));
-  }
-  void print(std::string text, LaneIndex) override { printed += text + "\n"; }
-  void begin_region() override {}
-  void end_region() override {}
-  void push_lane(int64_t) override {}
-  void pop_lane() override {}
-  void poll() override {}
-};
-
-/// Equal bits, but that all NaNs are one value.
-bool same_elements(const Array& a, const Array& b) {
-  if (a.dtype != b.dtype || !(a.shape == b.shape)) return false;
-  return visit_dtype(a.dtype, [&]<class T>() -> bool {
-    for (int64_t i = 0, n = a.count(); i < n; ++i) {
-      const T &x = a.data<T>()[i], &y = b.data<T>()[i];
-      if constexpr (std::is_same_v<T, StringRef>) {
-        if (x.view() != y.view()) return false;
-      } else if constexpr (std::is_same_v<T, KeyBits>) {
-        if (x.high != y.high || x.low != y.low) return false;
-      } else {
-        auto p = Compute<T>::load(x), q = Compute<T>::load(y);
-        if (std::memcmp(&x, &y, sizeof(T)) != 0 && !(is_nan(p) && is_nan(q))) return false;
-      }
-    }
-    return true;
-  });
-}
-
-std::string show(const Array& a) {
-  std::string out = std::string(name_of(a.dtype)) + to_string(a.shape);
-  if (a.dtype <= DType::F64)
-    for (int64_t i = 0; i < std::min<int64_t>(a.count(), 40); ++i) {
-      Array flat = a.reshaped({a.count()}).row(i);
-      out += is_float(a.dtype) ? fmt::format(" {}", flat.as_double()) : fmt::format(" {}", flat.as_int());
-    }
-  return out;
-}
 
 std::vector<CompileOptions> all_options() { return {{1, 512}, {2, 512}, {1, 256}, {2, 256}}; }
 
@@ -87,11 +33,11 @@ std::vector<Array> check(const FunctionPtr& f, const std::vector<Array>& argumen
     for (Array a : arguments) out.push_back(std::move(a).owned());
     return out;
   };
-  TestContext reference;
+  ReferenceContext reference;
   std::vector<Array> expected = evaluate(*f, reference, copies());
   for (const CompileOptions& options : all) {
     std::shared_ptr<const Executable> code = backend().compile(f, options);
-    TestContext context;
+    ReferenceContext context;
     std::vector<Array> results = code->run(context, copies());
     REQUIRE(results.size() == expected.size());
     for (size_t i = 0; i < results.size(); ++i) {
@@ -294,7 +240,7 @@ TEST_CASE("a failed check is told as the reference tells it, and nothing prints 
   for (int32_t i = 0; i < 20; ++i) good.data<int32_t>()[i] = i % 3, bad.data<int32_t>()[i] = i == 17 ? 9 : 0;
   check(f, {numbers(DType::F32, {3}), good});
   for (const CompileOptions& options : all_options()) {
-    TestContext context;
+    ReferenceContext context;
     try {
       backend().compile(f, options)->run(context, {numbers(DType::F32, {3}), bad});
       FAIL("nothing was thrown");
@@ -306,13 +252,48 @@ TEST_CASE("a failed check is told as the reference tells it, and nothing prints 
   }
 }
 
+TEST_CASE("checks guard the reads behind them, in whatever kernel these end up", "[codegen]") {
+  Dim n = Dim::symbol("n"), m = Dim::symbol("m"), k = Dim::symbol("k");
+  auto fails = [&](const FunctionPtr& f, const std::vector<Array>& arguments) {
+    for (const CompileOptions& options : all_options()) {
+      ReferenceContext context;
+      CHECK_THROWS_AS(backend().compile(f, options)->run(context, arguments), Failure);
+    }
+  };
+  {
+    Program b;   // y has fewer elements than x, and is read in the loop over x
+    ValueId x = b.param({DType::F32, {n}}), y = b.param({DType::F32, {m}});
+    ValueId z = b.op("exp", {x});
+    b.ops("check_dims", {}, {{"left", n}, {"right", m}, {"relation", std::string("equal")}, {"message", std::string("sizes differ")}});
+    ValueId same = b.op("slice", {y}, {{"starts", Dims{0}}, {"sizes", Dims{n}}, {"steps", Ints{1}}});
+    FunctionPtr f = b.finish({z, b.op("add", {x, same})});
+    check(f, {numbers(DType::F32, {40}), numbers(DType::F32, {40})});
+    fails(f, {numbers(DType::F32, {4000000}), numbers(DType::F32, {1})});
+  }
+  {
+    Program b;
+    ValueId x = b.param({DType::F32, {n, m}}), start = b.param({DType::I64, {}}), like = b.param({DType::F32, {k}});
+    b.ops("check_window", {start}, {{"size", k}, {"length", n}});
+    FunctionPtr f = b.finish({b.op("window", {x, start}, {{"axis", int64_t{0}}, {"size", k}, {"batch", int64_t{0}}}), like});
+    check(f, {numbers(DType::F32, {20, 3}), Array::scalar<int64_t>(2), numbers(DType::F32, {18})});
+    fails(f, {numbers(DType::F32, {2, 1000}), Array::scalar<int64_t>(0), numbers(DType::F32, {100000})});
+  }
+  {
+    Program b;   // nothing to read in any of the rows
+    ValueId x = b.param({DType::F32, {n, m}}), index = b.param({DType::I32, {k}});
+    b.ops("check_index", {index}, {{"size", m}, {"axis", int64_t{1}}, {"lanes", int64_t{1}}});
+    FunctionPtr f = b.finish({b.op("gather", {x, index}, {{"axes", Ints{1}}, {"batch", int64_t{0}}})});
+    fails(f, {numbers(DType::F32, {9, 0}), numbers(DType::I32, {5})});
+  }
+}
+
 TEST_CASE("an argument that is used elsewhere is left as it was", "[codegen]") {
   Program b;
   Dim n = Dim::symbol("n");
   ValueId x = b.param({DType::F32, {n}});
   auto code = backend().compile(b.finish({b.op("add", {x, x})}), {1, 0});
   Array mine = numbers(DType::F32, {50}), before = Array(mine).owned();
-  TestContext context;
+  ReferenceContext context;
   std::vector<Array> out = code->run(context, {mine});
   CHECK(same_elements(mine, before));
   const float* memory = out[0].data<float>();

@@ -105,7 +105,7 @@ class Planner {
   }
   /// The first step at which everything the root reads and measures is there (steps before it are too early).
   int earliest_step(const Root& root, const Leaves& leaves) const {
-    int earliest = 0;
+    int earliest = last_check_ + 1;         // a check of sizes guards what stands behind it
     for (const Leaf& l : leaves.values) earliest = std::max(earliest, made_at_[l.value]);
     for (const Dim& d : root.sizes) {
       std::vector<uint64_t> symbols;
@@ -125,6 +125,7 @@ class Planner {
     p_.needs_environment = true;
     if (has_effects(op)) set_.may_fail = true;
     int at = static_cast<int>(p_.steps.size());
+    if (op.def->effect == Effect::Check) last_check_ = at;
     for (uint32_t i = 0; i < op.outputs; ++i) {
       ValueId v = op.output(i);
       made_at_[v] = at;
@@ -152,7 +153,7 @@ class Planner {
   void finish_kernels() {
     for (size_t at = 0; at < groups_.size(); ++at) {
       if (!groups_[at]) continue;
-      KernelStep step{p_.kernels.size(), {}, groups_[at]->written(), {}};
+      KernelStep step{p_.kernels.size(), {}, {}, groups_[at]->written(), {}};
       step.reuse.assign(step.written.size(), no_value);
       p_.kernels.push_back(groups_[at]->finish());
       p_.steps[at].what = std::move(step);
@@ -166,11 +167,18 @@ class Planner {
     for (Step& step : p_.steps) {
       if (auto* kernel = std::get_if<KernelStep>(&step.what)) {
         for (ValueId v : kernel->written) p_.shapes[v] = p_.sizes.slots(f_.type(v).dims);
-        for (const Loop& l : p_.kernels[kernel->kernel].loops) kernel->extents.push_back(p_.sizes.slot(l.extent));
+        const Kernel& k = p_.kernels[kernel->kernel];
+        for (const Loop& l : k.loops) kernel->extents.push_back(p_.sizes.slot(l.extent));
+        if (!k.scatter) note_bounds(k, kernel->bounds);
       }
       if (auto* alias = std::get_if<AliasStep>(&step.what)) p_.shapes[alias->to] = p_.sizes.slots(f_.type(alias->to).dims);
       if (auto* native = std::get_if<NativeStep>(&step.what)) note_environment(*native->op);
     }
+  }
+  void note_bounds(const Kernel& k, std::vector<SizeSlot>& bounds) {
+    for (const Node& n : k.nodes)
+      if (n.kind == NodeKind::Clamp && n.bound.constant().value_or(-1) < 0) bounds.push_back(p_.sizes.slot(n.bound));
+    if (!bounds.empty()) set_.may_fail = true;
   }
   /// Symbols that a native step may look up.
   void note_environment(const Op& op) {
@@ -227,6 +235,7 @@ class Planner {
   const Function& f_;
   const PlanBody& plan_body_;
   ValueFacts facts_;
+  int last_check_ = -1;                                 // step of the last native check
   std::vector<int> made_at_;                            // step that makes a value; -1: there from the start
   std::vector<std::unique_ptr<KernelGroup>> groups_;    // per step; null where it is not a kernel
 };

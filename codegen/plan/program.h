@@ -12,6 +12,7 @@ namespace tercet::codegen {
 struct KernelStep {
   size_t kernel;
   std::vector<SizeSlot> extents;                   // of the kernel's loops
+  std::vector<SizeSlot> bounds;                    // of its clamped reads: less than 0 means that there is nothing to read
   std::vector<ValueId> written;
   /// written[k] may take over the memory of this value, which is read for the last time here and at the same places.
   std::vector<ValueId> reuse;
@@ -54,7 +55,7 @@ struct Program {
 struct ProgramSet {
   std::vector<std::unique_ptr<Program>> programs;
   std::unordered_map<const Function*, const Program*> of_function;
-  bool may_fail = false;                           // contains checks: the arguments must survive a run
+  bool may_fail = false;                           // contains checks or computed indices: arguments must survive a run
 };
 
 /// Text of every kernel and step.

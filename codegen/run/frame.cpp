@@ -58,10 +58,22 @@ void ProgramFrame::bind(const std::vector<Binding>& bindings) {
   }
 }
 
+// A size that cannot be means that a check is about to fail, in this step or one that was moved behind it.
 Shape ProgramFrame::shape_of(ValueId v) const {
   Shape shape;
-  for (SizeSlot s : p_.shapes[v]) shape.push_back(sizes_[static_cast<size_t>(s)]);
+  for (SizeSlot s : p_.shapes[v]) {
+    if (sizes_[static_cast<size_t>(s)] < 0) throw CheckFailed{};
+    shape.push_back(sizes_[static_cast<size_t>(s)]);
+  }
   return shape;
+}
+
+// Where there is nothing to read, a check fails too, or no lane is alive: the reference knows.
+void ProgramFrame::require_readable(const KernelStep& step) const {
+  for (SizeSlot s : step.extents)
+    if (sizes_[static_cast<size_t>(s)] <= 0) return;
+  for (SizeSlot s : step.bounds)
+    if (sizes_[static_cast<size_t>(s)] < 0) throw CheckFailed{};
 }
 
 Array ProgramFrame::output(const KernelStep& step, size_t k) {
@@ -79,6 +91,7 @@ Array ProgramFrame::output(const KernelStep& step, size_t k) {
 
 void ProgramFrame::run_step(const KernelStep& step) {
   const Kernel& kernel = p_.kernels[step.kernel];
+  require_readable(step);
   for (size_t k = 0; k < step.written.size(); ++k) values_[step.written[k]] = output(step, k);
   buffers_.clear();
   for (ValueId v : kernel.buffers) buffers_.push_back(values_[v].raw());

@@ -21,6 +21,7 @@ class ProgramFrame {
   void run_step(const NativeStep& step);
   /// The operands of a native step; those that die are moved out.
   std::vector<Array> operands_of(const Op& op);
+  void require_readable(const KernelStep& step) const;
   Array output(const KernelStep& step, size_t k);
   Shape shape_of(ValueId v) const;
 

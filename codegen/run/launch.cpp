@@ -32,7 +32,7 @@ class Run {
       ranges_[2 * l + 1] = l_.extents[l];
       (k_.loops[l].reduced ? reduced : kept_) *= l_.extents[l];
     }
-    if (kept_ == 0) return false;
+    if (kept_ <= 0) return false;
     if (!k_.reductions.empty()) return reduce(reduced);
     launch(reduced, nullptr);
     return failed_ != 0;
@@ -41,7 +41,7 @@ class Run {
  private:
   /// The reduced loops run as one sequence, cut into blocks.
   bool reduce(int64_t count) {
-    if (count == 0) {
+    if (count <= 0) {
       for (size_t r = 0; r < k_.reductions.size(); ++r) store_empty(k_, r, result(r), kept_);
       return false;
     }
