@@ -343,6 +343,76 @@ def indexing():
     return g
 
 
+class RandomIndex:
+    """A random index into an array of the given shape, as Tercet text and as a Python value."""
+
+    def __init__(self, random, shape):
+        self.random, self.texts, values, axis = random, [], [], 0
+        for _ in range(random.randint(1, len(shape) + 1)):
+            if axis == len(shape):
+                break
+            if "..." not in self.texts and random.random() < 0.12:
+                self.add(values, "...", Ellipsis)
+                continue
+            size = min(shape) if "..." in self.texts else shape[axis]
+            kind = random.random()
+            if kind < 0.1:
+                self.add(values, "none", None)
+                continue
+            axis += 1
+            if kind < 0.35:
+                i = random.randint(-size, size - 1)
+                self.add(values, str(i), i)
+            elif kind < 0.7:
+                start, stop = (random.choice([None, random.randint(-size - 2, size + 2)]) for _ in range(2))
+                step = random.choice([None, None, 1, 2, -1, -2, 3])
+                words = ["" if v is None else str(v) for v in (start, stop)] + ([] if step is None else [str(step)])
+                self.add(values, ":".join(words), slice(start, stop, step))
+            elif kind < 0.9 or "..." in self.texts:
+                count = random.choice([(2,), (3,), (1,), (2, 1), (1, 3)])
+                i = np.array([random.randint(-size, size - 1) for _ in range(math.prod(count))]).reshape(count)
+                self.add(values, text(i), i)
+            else:
+                mask = np.array([random.random() < 0.5 for _ in range(size)])
+                self.add(values, text(mask), mask)
+        self.value = tuple(values)
+
+    def add(self, values, word, value):
+        self.texts.append(word)
+        values.append(value)
+
+    def __str__(self):
+        return ", ".join(self.texts)
+
+
+def random_indexing():
+    """Reads and updates at random indices; where NumPy refuses, another is drawn."""
+    random = __import__("random").Random(5)
+    g = Group("random_indexing", "random indices, read and assigned")
+    shaped = lambda x: f"reshape(arange({x.size}), {text(tuple(x.shape))})"
+    while g.count < 300:
+        x = np.arange(math.prod(shape := tuple(random.randint(1, 4) for _ in range(random.randint(1, 3)))), dtype=np.int32).reshape(shape)
+        index = RandomIndex(random, shape)
+        try:
+            part = x[index.value]
+        except (IndexError, ValueError):
+            continue
+        if not index.texts or part.size == 0:
+            continue
+        if random.random() < 0.6:
+            g.lines += [f"print({shaped(x)}[{index}])", f"#> {text(part)}"]
+        else:
+            y, op = x.copy(), random.choice(["=", "+=", "*="])
+            value = np.array(7) if part.ndim == 0 or random.random() < 0.5 else np.arange(part.size).reshape(part.shape)
+            if op == "=":
+                y[index.value] = value
+            else:
+                {"+=": np.add, "*=": np.multiply}[op].at(y, index.value, value)
+            g.lines += [f"{{ var x = {shaped(x)}; x[{index}] {op} {'7' if value.ndim == 0 else shaped(value)}; print(x) }}", f"#> {text(y)}"]
+        g.count += 1
+    return g
+
+
 def order():
     r = np.random.default_rng(2)
     g = Group("order", "sorting, searching, counting", i=r.integers(0, 8, 12).astype(np.int32), m=r.integers(-9, 9, (3, 5)).astype(np.int32),
@@ -426,7 +496,7 @@ def networks():
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent / "cases" / "golden")
     folder.mkdir(parents=True, exist_ok=True)
-    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, order, linear, networks]
+    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, random_indexing, order, linear, networks]
     print(sum(make().write(folder) for make in groups), "values")
 
 
