@@ -74,7 +74,7 @@ class ModuleWriter {
     }
     s.may_return = g_.rng.chance(30);
     g_.lanes = true;
-    module_.helpers.push_back(fixed("fn " + h.name + "(" + params + ") $\n", {g_.body(h.result, s, g_.rng.below(3), 3)}));
+    module_.helpers.push_back(fixed("fn " + h.name + "(" + params + ") $\n", {g_.body(h.result, s, g_.rng.below(3), g_.rng.between(1, 3))}));
     g_.helpers.push_back(std::move(h));
   }
 
@@ -112,7 +112,7 @@ class ModuleWriter {
     }
     Ty result = g_.any_type();
     s.may_return = g_.rng.chance(25);
-    c.definition = fixed("fn " + c.name + "(" + params + ") $\n", {g_.body(result, s, g_.rng.below(5), g_.rng.between(2, 4))});
+    c.definition = fixed("fn " + c.name + "(" + params + ") $\n", {g_.body(result, s, g_.rng.pick({0, 0, 1, 1, 2, 4}), g_.rng.pick({1, 1, 2, 2, 3, 4}))});
     c.close = c.mapped && g_.uses_contraction;
     module_.cases.push_back(std::move(c));
   }
