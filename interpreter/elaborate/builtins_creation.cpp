@@ -36,22 +36,37 @@ Sym filled(Elaborator& e, A& a, double value) {
 }
 Sym zeros(Elaborator& e, A& a) { return filled(e, a, 0); }
 Sym ones(Elaborator& e, A& a) { return filled(e, a, 1); }
+/// A value that fills a shape: it broadcasts to it, as in NumPy.
+Leaf filled_with(Elaborator& e, const Leaf& value, const std::vector<Dim>& dims, DType dtype) {
+  const std::vector<Dim>& have = value.type.dims;
+  if (have.size() > dims.size()) e.error(Kind::Shape, fmt::format("{} does not fill a shape of {}", describe(value), to_string(dims)));
+  for (size_t k = 0; k < have.size(); ++k) {
+    const Dim &h = have[have.size() - 1 - k], &w = dims[dims.size() - 1 - k];
+    if (!(h == w) && !h.is(1)) e.require_equal(h, w, "a value of size {left} does not fill a size of {right}");
+  }
+  return e.full(dims, value, dtype);
+}
 Sym full(Elaborator& e, A& a) {
   Leaf value = e.array(*a[1], "`full`");
   DType dtype = dtype_argument(e, a[2], value.type.dtype);
-  std::vector<Dim> dims = e.shape(*a[0], "a shape");
-  return e.full(dims, value, dtype);
+  return filled_with(e, value, e.shape(*a[0], "a shape"), dtype);
+}
+Leaf dense(Elaborator& e, const Sym& value, const char* what) {
+  Leaf x = e.array(value, what);
+  if (x.type.dtype > DType::F64) e.error(Kind::Type, fmt::format("{} takes numbers, and this is {}", what, describe(x)));
+  if (x.type.is_ragged()) e.error(Kind::Unsupported, fmt::format("{} of rows of different length: this is {}", what, describe(x)), "map it over the rows: vmap(f)(r)");
+  return x;
 }
 Sym like(Elaborator& e, A& a, double value) {
-  Leaf x = e.array(*a[0], "this function");
+  Leaf x = dense(e, *a[0], "this function");
   DType dtype = dtype_argument(e, a[1], x.type.dtype);
   return e.full(x.type.dims, is_float(dtype) ? float_leaf(value) : int_leaf(static_cast<int64_t>(value)), dtype);
 }
 Sym zeros_like(Elaborator& e, A& a) { return like(e, a, 0); }
 Sym ones_like(Elaborator& e, A& a) { return like(e, a, 1); }
 Sym full_like(Elaborator& e, A& a) {
-  Leaf x = e.array(*a[0], "full_like");
-  return e.full(x.type.dims, e.array(*a[1], "full_like"), x.type.dtype);
+  Leaf x = dense(e, *a[0], "full_like");
+  return filled_with(e, e.array(*a[1], "full_like"), x.type.dims, x.type.dtype);
 }
 
 /// arange(stop), arange(start, stop), arange(start, stop, step): as NumPy; integers unless a float is given.
@@ -59,6 +74,8 @@ Sym arange(Elaborator& e, A& a) {
   bool one = !a[1] || a[1]->is_none();
   Leaf start = one ? int_leaf(0) : e.array(*a[0], "arange"), stop = e.array(one ? *a[0] : *a[1], "arange");
   Leaf step = a[2] && !a[2]->is_none() ? e.array(*a[2], "arange") : int_leaf(1);
+  for (const Leaf& x : {start, stop, step})
+    if (x.type.rank() != 0 || x.type.dtype > DType::F64 || x.type.dtype == DType::Bool) e.error(Kind::Type, fmt::format("arange takes numbers, and this is {}", describe(x)));
   bool real = is_float(start.type.dtype) || is_float(stop.type.dtype) || is_float(step.type.dtype);
   if (!real) {
     bool weak = true;

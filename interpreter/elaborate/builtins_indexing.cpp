@@ -14,7 +14,10 @@ bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
 
 Sym where(Elaborator& e, A& a) {
   Leaf mask = e.array(*a[0], "where");
-  if (absent(a[1]) && absent(a[2])) return e.nonzero(mask);
+  if (absent(a[1]) && absent(a[2])) {
+    if (mask.type.rank() != 1) e.error(Kind::Type, fmt::format("where of a condition alone takes an array with one axis, and this is {}", describe(mask)), "where(c, a, b) chooses between values");
+    return e.nonzero(e.cast(mask, DType::Bool));
+  }
   if (absent(a[1]) || absent(a[2])) e.error(Kind::Type, "where takes a condition and two values", "where(c, a, b)");
   return e.select(mask, e.array(*a[1], "where"), e.array(*a[2], "where"));
 }
@@ -93,6 +96,7 @@ Sym put(Elaborator& e, A& a) {
   dims.insert(dims.end(), x.type.dims.begin() + 1, x.type.dims.end());
   Leaf value = e.cast(v, x.type.dtype);
   std::vector<Dim> have = value.type.dims;
+  if (have.size() > dims.size()) e.error(Kind::Shape, fmt::format("{} does not fit into a part of shape {}", describe(v), to_string(dims)));
   for (size_t k = 0; k < have.size() && k < dims.size(); ++k) {
     const Dim &h = have[have.size() - 1 - k], &w = dims[dims.size() - 1 - k];
     if (!(h == w) && !h.is(1)) e.require_equal(h, w, "a value of size {left} does not fit into a part of size {right}");

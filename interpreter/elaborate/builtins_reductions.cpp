@@ -121,6 +121,7 @@ Sym narrowed(Elaborator& e, A& a) {
 /// How many elements a reduction over `axis` takes together, as a size.
 Sym reduced_size(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "this function");
+  if (x.type.is_ragged()) e.error(Kind::Unsupported, fmt::format("a reduction of rows of different length: this is {}", describe(x)), "map it over the rows: vmap(f)(r)");
   Dim count(1);
   for (int64_t k : e.axes(a[1].value_or(Sym()), x.type.rank())) count = count * x.type.dims[static_cast<size_t>(k)];
   return size_leaf(count);

@@ -158,7 +158,19 @@ void same_shape(Elaborator& e, std::vector<Leaf>& parts, int64_t but, const char
   }
 }
 
+/// The rows of one array as parts: they are together already.
+Sym concat_rows(Elaborator& e, const Leaf& x, const std::optional<Sym>& axis) {
+  if (x.type.rank() < 2) e.error(Kind::Shape, fmt::format("concat takes arrays, and the rows of {} are scalars", describe(x)), "use stack, or an array literal [a, b]");
+  int64_t k = absent(axis) ? 0 : e.axis(*axis, x.type.rank() - 1, "`axis`");
+  Leaf y = e.move_axis(x, 0, k);   // the parts' axis just before the one they join along
+  Dims dims = y.type.dims;
+  dims[static_cast<size_t>(k)] = dims[static_cast<size_t>(k)] * dims[static_cast<size_t>(k) + 1];
+  dims.erase(dims.begin() + k + 1);
+  return e.reshape(y, dims);
+}
+
 Sym concat(Elaborator& e, A& a) {
+  if (auto* x = a[0]->leaf(); x && x->type.rank() > 0) return concat_rows(e, e.frame().result(e.use(*x), x->weak), a[1]);
   std::vector<Leaf> parts = parts_of(e, *a[0], "concat");
   if (parts[0].type.rank() == 0) e.error(Kind::Shape, "concat takes arrays, and these are scalars", "use stack, or an array literal [a, b]");
   int64_t axis = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank(), "`axis`");
@@ -167,6 +179,7 @@ Sym concat(Elaborator& e, A& a) {
 }
 
 Sym stack(Elaborator& e, A& a) {
+  if (auto* x = a[0]->leaf(); x && x->type.rank() > 0) return e.move_axis(*x, 0, absent(a[1]) ? 0 : e.axis(*a[1], x->type.rank(), "`axis`"));
   std::vector<Leaf> parts = parts_of(e, *a[0], "stack");
   same_shape(e, parts, -1, "stack");
   int64_t axis = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank() + 1, "`axis`");

@@ -44,7 +44,7 @@ void Elaborator::bind(const ast::Pattern& pattern, const Sym& value, bool is_var
   if (!pattern.is_tuple) {
     if (pattern.name == "_") return;
     Context& c = contexts_.back();
-    c.scopes.back().names[pattern.name] = {value, is_var, false, pattern.span};
+    c.scopes.back().names[pattern.name] = {map_leaves<Leaf>(value, softened), is_var, false, pattern.span};
     if (c.top_level && c.scopes.size() == 1) written_.insert(pattern.name);
     return;
   }

@@ -166,12 +166,13 @@ class Elaborator {
   Sym unary(const ast::Unary& u);
   Sym logic(ast::BinaryOp op, const Sym& left, const ast::Expr& right);
   Leaf power(const Leaf& a, const Leaf& b);
+  Leaf row_by_row(const OpDef& op, std::span<const Leaf> arguments, Promotion promotion);
   Leaf truth(const Sym& value, const char* what);
 
   // indexing.cpp
   struct IndexPart;
   struct Advanced;
-  Dim slice_bound(const ast::ExprPtr& e, const Dim& n, const Dim& absent);
+  Dim slice_bound(const ast::ExprPtr& e, const Dim& n, const Dim& absent, int64_t low);
   IndexPart slice_part(const ast::IndexItem& item, const Dim& n, int64_t axis);
   Leaf read_basic(Leaf x, const std::vector<IndexPart>& parts);
   Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
@@ -180,6 +181,7 @@ class Elaborator {
   std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items);
   Sym index(const ast::Index& e);
   Sym tuple_slice(const Sym::Tuple& t, const ast::IndexItem& item);
+  Leaf read_row(const Leaf& x, const std::vector<ast::IndexItem>& items);
   Leaf read_index(const Leaf& x, const std::vector<ast::IndexItem>& items);
   Leaf write_index(const Leaf& x, const std::vector<ast::IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op);
   Sym assigned(const Sym& old, std::span<const ast::Expr* const> path, const ast::Assign& a);
@@ -244,6 +246,7 @@ class Elaborator {
   Sym call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span);
 
   // transforms.cpp
+  std::vector<struct BatchedValue> lanes_one_by_one(const Function& f, std::span<const struct BatchedValue> arguments, const Dim& lanes);
   TransformSpec read_spec(const ast::Transform& t);
   Sym apply_transformed(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
   Sym apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);

@@ -133,7 +133,7 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
       return softened(a.dtype == DType::Bool ? bool_leaf(a.as_int() != 0) : int_leaf(a.as_int(), a.dtype, a.weak));
     }
     Type type{a.dtype, {}};
-    for (int64_t s : a.shape) type.dims.push_back(s == ragged_axis ? Dim::ragged("*") : generic ? Dim::symbol("n") : Dim(s));
+    for (int64_t s : a.shape) type.dims.push_back(s == ragged_axis ? Dim::ragged() : generic ? Dim::symbol("n") : Dim(s));
     home->hidden.push_back({name, leaf});
     return home->param(type, a.weak);
   });

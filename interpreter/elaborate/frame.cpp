@@ -17,7 +17,10 @@ Leaf size_leaf(const Dim& size) {
 }
 
 Leaf softened(Leaf leaf) {
-  if (leaf.constant) leaf.constant->soft = true;
+  if (!leaf.constant) return leaf;
+  leaf.constant->soft = true;
+  // A literal keeps all its digits only where it is written: bound, passed or returned it is the value of its dtype.
+  if (leaf.type.dtype == DType::F32) leaf.constant->real = static_cast<float>(leaf.constant->real);
   return leaf;
 }
 

@@ -173,7 +173,7 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
   for (size_t i = 0; i < values.size(); ++i) {
     if (f.code->params[i].type) check_parameter(f.code->params[i], values[i], sizes, *f.code);
     // The body means the same whether an argument's value happens to be known at this call or not.
-    bind(f.code->params[i].pattern, map_leaves<Leaf>(values[i], [](const Leaf& x) { return softened(x); }), false);
+    bind(f.code->params[i].pattern, values[i], false);
   }
   for (auto& [name, size] : sizes)
     if (!find_local(name)) contexts_.back().scopes.back().names[name] = {size_leaf(size), false, false, {}};
@@ -192,7 +192,7 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
     check_parameter(result, out, sizes, *f.code);
   }
   contexts_.pop_back();
-  return out;
+  return map_leaves<Leaf>(out, softened);
 }
 
 void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f) {
@@ -386,7 +386,7 @@ Sym Elaborator::call_builtin(const BuiltinDef& def, std::vector<CallArgument> ar
     if (v->leaf() || v->as<Sym::Range>()) leaves.push_back(array(*v, def.name));
     else if (values.size() == 1)   // a tree: leaf by leaf
       return map_leaves<Leaf>(*v, [&](const Leaf& x) { return elementwise(*def.op, {&x, 1}, std::get<Public>(def.op->surface).promotion); });
-    else array(*v, def.name);
+    else leaves.push_back(array(*v, def.name));
   }
   return elementwise(*def.op, leaves, std::get<Public>(def.op->surface).promotion);
 }

@@ -166,21 +166,23 @@ void Elaborator::mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const 
   for (size_t k = 0; k < sizes.size(); ++k) parts.push_back({IndexPart::Form::Array, axis + static_cast<int64_t>(k), 0, 1, 1, indices[k]});
 }
 
-/// A bound of a slice, clipped to 0 .. n; runtime integers may be negative.
-Dim Elaborator::slice_bound(const ast::ExprPtr& e, const Dim& n, const Dim& absent) {
+/// A bound of a slice: negative ones count from the end, then it is clipped to low .. low + n. Upwards low is 0,
+/// downwards -1, so that a slice may end before the first element.
+Dim Elaborator::slice_bound(const ast::ExprPtr& e, const Dim& n, const Dim& absent, int64_t low) {
   if (!e) return absent;
   Sym value = expr(e);
   SpanScope at(*this, e->span);
   const Leaf* x = value.leaf();
   if (value.is_none()) return absent;
   if (!x || x->type.rank() != 0 || !is_int(x->type.dtype)) error(Kind::Type, fmt::format("a slice's bound is an integer, and this is {}", describe(value)));
-  if (x->constant) return x->constant->integer < 0 ? max(n + Dim(x->constant->integer), Dim(0)) : min(Dim(x->constant->integer), n);
+  if (x->constant) return x->constant->integer < 0 ? max(n + Dim(x->constant->integer), Dim(low)) : min(Dim(x->constant->integer), n + Dim(low));
   Leaf size = size_leaf(n), wide = cast(*x, DType::I64);
   Leaf from_end = select(binary(ast::BinaryOp::Less, wide, int_leaf(0)), binary(ast::BinaryOp::Add, wide, size), wide);
-  std::array<Leaf, 2> low{from_end, int_leaf(0)};
-  Leaf positive = elementwise(maximum_op, low, Promotion::Common);
-  std::array<Leaf, 2> high{positive, size};
-  return frame_->size_of(elementwise(minimum_op, high, Promotion::Common), span_);
+  std::array<Leaf, 2> above{from_end, int_leaf(low)};
+  std::array<Leaf, 2> within{elementwise(maximum_op, above, Promotion::Common), size_leaf(n + Dim(low))};
+  Leaf clipped = elementwise(minimum_op, within, Promotion::Common);
+  if (low == 0) return frame_->size_of(clipped, span_);
+  return frame_->size_of(binary(ast::BinaryOp::Subtract, clipped, int_leaf(low)), span_) + Dim(low);   // sizes are not negative
 }
 
 Elaborator::IndexPart Elaborator::slice_part(const IndexItem& item, const Dim& n, int64_t axis) {
@@ -195,13 +197,12 @@ Elaborator::IndexPart Elaborator::slice_part(const IndexItem& item, const Dim& n
   if (step == 0) error(Kind::Value, "a slice's step is not 0");
   if (!item.start && !item.stop && step == 1) return {IndexPart::Form::Whole, axis, 0, n, 1, {}};
   if (step > 0) {
-    Dim start = slice_bound(item.start, n, 0), stop = slice_bound(item.stop, n, n);
+    Dim start = slice_bound(item.start, n, 0, 0), stop = slice_bound(item.stop, n, n, 0);
     Dim span = max(stop - start, Dim(0));
     return {IndexPart::Form::Slice, axis, start, step == 1 ? span : floordiv(span + Dim(step - 1), Dim(step)), step, {}};
   }
   // Downwards: the first is at most n - 1, the end may be one before the first element.
-  Dim start = item.start ? min(slice_bound(item.start, n, n), n - Dim(1)) : n - Dim(1);
-  Dim stop = item.stop ? slice_bound(item.stop, n, 0) : Dim(-1);
+  Dim start = slice_bound(item.start, n, n - Dim(1), -1), stop = slice_bound(item.stop, n, -1, -1);
   Dim span = max(start - stop, Dim(0));
   return {IndexPart::Form::Slice, axis, start, floordiv(span + Dim(-step - 1), Dim(-step)), step, {}};
 }
@@ -230,6 +231,7 @@ struct Elaborator::Advanced {
   std::vector<ValueId> indices;
   Dims dims;
   size_t place = 0;        // result axes before them
+  bool apart = false;      // other axes stand between them: they come first
 };
 
 Elaborator::Advanced Elaborator::advanced(const std::vector<IndexPart>& parts) {
@@ -250,7 +252,8 @@ Elaborator::Advanced Elaborator::advanced(const std::vector<IndexPart>& parts) {
       before += p.form != IndexPart::Form::Fixed && p.form != IndexPart::Form::NewAxis;
     }
   }
-  if (apart) out.place = 0;   // indices with other axes between them come first, as in NumPy
+  out.apart = apart;
+  if (apart) out.place = 0;
   if (leaves.empty()) return out;
   out.dims = common_dims(leaves);
   for (const Leaf& x : leaves) out.indices.push_back(use(broadcast_to(cast(x, DType::I64), out.dims)));
@@ -277,7 +280,7 @@ template <class P> Ints result_order(const std::vector<P>& parts, size_t index_r
 }
 
 /// The written result's sizes: fixed axes gone, new axes there.
-template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& index_dims, size_t place) {
+template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& index_dims, size_t place, bool apart) {
   Dims out;
   size_t kept = 0;
   bool done = false;
@@ -285,6 +288,7 @@ template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& ind
     if (!done) out.insert(out.end(), index_dims.begin(), index_dims.end());
     done = true;
   };
+  if (apart) indices();
   for (const P& p : parts) {
     if (p.form == P::Form::Array && kept == place) indices();
     if (p.form == P::Form::Array || p.form == P::Form::Fixed) continue;
@@ -302,7 +306,18 @@ template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& ind
 
 }  // namespace
 
+/// A row of an array whose rows differ in length.
+Leaf Elaborator::read_row(const Leaf& x, const std::vector<IndexItem>& items) {
+  Sym value = items.size() == 1 && items[0].form == IndexItem::Form::Element ? expr(items[0].element) : Sym();
+  const Leaf* index = value.leaf();
+  if (!index || index->type.rank() != 0)
+    error(Kind::Unsupported, fmt::format("rows of different length are indexed by one number: this is {}", describe(x)), "map over the rows: vmap(row => …)(x)");
+  Leaf row = checked_index(*index, x.type.dims[0], 0);
+  return emit(*find_op("ragged_row"), {use(x), use(row)}, {{"defines", Dim::symbol("k")}}, x.weak);
+}
+
 Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) {
+  if (x.type.is_ragged()) return read_row(x, items);
   if (x.type.rank() == 0 && !items.empty() && items[0].form != IndexItem::Form::NewAxis && items[0].form != IndexItem::Form::Ellipsis && !(items[0].element && items[0].element->as<ast::NoneLiteral>()))
     error(Kind::Type, fmt::format("a scalar is not indexed: this is {}", describe(x)), x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "");
   std::vector<IndexPart> parts = index_parts(x, items);
@@ -314,7 +329,7 @@ Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) 
     part = emit(gather_op, inputs, {{"axes", index.axes}, {"batch", int64_t{0}}}, x.weak);
     part = transpose(part, result_order(parts, index.dims.size(), index.place));
   }
-  return reshape(part, result_dims(parts, index.dims, index.place));
+  return reshape(part, result_dims(parts, index.dims, index.place, index.apart));
 }
 
 Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op) {
@@ -327,7 +342,7 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
   if (lossy && (value.type.dtype > DType::F64 || dtype > DType::F64 || promote(dtype, value.type.dtype) != dtype))
     error(Kind::Type, fmt::format("{} does not go into {}", describe(value), describe(x)), fmt::format("convert it: {}(v)", name_of(dtype)));
   Leaf v = cast(value, dtype);
-  Dims shape = result_dims(parts, index.dims, index.place);
+  Dims shape = result_dims(parts, index.dims, index.place, index.apart);
   auto fitted = [&](Leaf y) {   // the value in the written shape
     for (size_t k = 0; k < y.type.dims.size() && k < shape.size(); ++k) {
       const Dim &have = y.type.dims[y.type.dims.size() - 1 - k], &want = shape[shape.size() - 1 - k];

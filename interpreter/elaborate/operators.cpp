@@ -175,7 +175,7 @@ Leaf Elaborator::broadcast_to(const Leaf& x, const std::vector<Dim>& dims) {
 }
 
 Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
-  if (x.type.dtype == DType::Str || x.type.dtype == DType::Key) {
+  if (x.type.dtype > DType::F64 || dtype > DType::F64) {
     if (x.type.dtype == dtype) return x;
     error(Kind::Type, fmt::format("{} cannot become {}", name_of(x.type.dtype), name_of(dtype)));
   }
@@ -197,11 +197,12 @@ Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
 }
 
 Leaf Elaborator::elementwise(const OpDef& op, std::span<const Leaf> arguments, Promotion promotion) {
+  if (std::any_of(arguments.begin(), arguments.end(), [](const Leaf& x) { return x.type.is_ragged(); })) return row_by_row(op, arguments, promotion);
   bool weak = arguments[0].weak;
   DType dtype = arguments[0].type.dtype;
-  for (const Leaf& x : arguments.subspan(1)) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
   for (const Leaf& x : arguments)
     if (x.type.dtype > DType::F64) error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", op.name, describe(x)));
+  for (const Leaf& x : arguments.subspan(1)) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
   if (promotion == Promotion::CommonFloat && !is_float(dtype)) dtype = DType::F32;
   if (promotion == Promotion::Common && dtype == DType::Bool) dtype = DType::I32;
   if (promotion == Promotion::CommonInt && is_float(dtype))
@@ -216,6 +217,22 @@ Leaf Elaborator::elementwise(const OpDef& op, std::span<const Leaf> arguments, P
     inputs.push_back(use(broadcast_to(converted, dims)));
   }
   return emit(op, std::move(inputs), {}, weak);
+}
+
+/// Arrays with rows of different length: the rows go together one by one; scalars go with every row.
+Leaf Elaborator::row_by_row(const OpDef& op, std::span<const Leaf> arguments, Promotion promotion) {
+  std::vector<Leaf> mapped;
+  for (const Leaf& x : arguments)
+    if (x.type.rank() > 0) mapped.push_back(x);
+  for (const Leaf& x : mapped)
+    if (!(x.type.dims[0] == mapped[0].type.dims[0])) require_equal(mapped[0].type.dims[0], x.type.dims[0], "{left} rows against {right}");
+  Sym out = map_lanes("row", mapped[0].type.dims[0], mapped, [&](std::span<const Leaf> rows) -> Sym {
+    std::vector<Leaf> inner;
+    size_t at = 0;
+    for (const Leaf& x : arguments) inner.push_back(x.type.rank() > 0 ? rows[at++] : x);
+    return elementwise(op, inner, promotion);
+  });
+  return *out.leaf();
 }
 
 Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
@@ -420,7 +437,8 @@ Leaf Elaborator::move_axis(const Leaf& x, int64_t from, int64_t to) {
 Leaf Elaborator::select(const Leaf& mask, const Leaf& a, const Leaf& b) {
   std::array<Leaf, 3> all{mask, a, b};
   bool weak = false;
-  DType dtype = promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);
+  if ((a.type.dtype > DType::F64) != (b.type.dtype > DType::F64)) error(Kind::Type, fmt::format("`where` takes two values of one type, and these are {} and {}", describe(a), describe(b)));
+  DType dtype = a.type.dtype > DType::F64 ? a.type.dtype : promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);
   if (mask.type.dtype != DType::Bool) error(Kind::Type, fmt::format("`where` takes a bool condition, and this is {}", describe(mask)), "compare it: x != 0");
   std::vector<Dim> dims = common_dims(all);
   return emit(select_op, {use(broadcast_to(mask, dims)), use(broadcast_to(cast(a, dtype), dims)), use(broadcast_to(cast(b, dtype), dims))}, {}, weak);

@@ -93,10 +93,10 @@ Sym Elaborator::apply_transformed(const Sym::Transformed& t, std::vector<CallArg
 Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
                           const std::function<Sym(std::span<const Leaf>)>& body) {
   std::vector<BatchedValue> arguments;
+  bool ragged = false;
   for (const Leaf& x : mapped) {
-    if (x.type.is_ragged())
-      error(Kind::Unsupported, fmt::format("rows of different length are not mapped yet: this is {}", describe(x)), "make them dense first: pad(x)");
     arguments.push_back({use(x), true});
+    ragged |= x.type.is_ragged();
   }
   Frame* outer = frame_;
   Frame lane(name, outer);
@@ -109,6 +109,7 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
     for (const Leaf& x : mapped) {
       Type type = x.type;
       type.dims.erase(type.dims.begin());
+      if (!type.dims.empty() && type.dims[0].is_ragged()) type.dims[0] = Dim::symbol("k");   // each row its own length
       params.push_back(lane.param(type, x.weak));
     }
     result = body(params);
@@ -123,7 +124,15 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
   for (const Leaf& c : lane.captures()) arguments.push_back({use(c), false});
   bool effects = has_effects(*f);
   if (effects) emit_effect(region_begin_op, {}, {});
-  std::vector<BatchedValue> values = batch_into(builder(), *f, arguments, lanes);
+  std::vector<BatchedValue> values;
+  size_t mark = builder().mark();
+  try {
+    if (!ragged) values = batch_into(builder(), *f, arguments, lanes);
+  } catch (const LaneDependentSize&) {
+    builder().rollback(mark);
+    ragged = true;
+  }
+  if (ragged) values = lanes_one_by_one(*f, arguments, lanes);
   if (effects) emit_effect(region_end_op, {}, {});
   size_t at = 0;
   return map_leaves<Leaf>(result, [&](const Leaf& x) {
@@ -134,6 +143,24 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
     dims.insert(dims.begin(), lanes);
     return broadcast_to(out, dims);
   });
+}
+
+/// Lanes whose sizes differ run one after another, each with its own sizes; results that differ in size are ragged.
+std::vector<BatchedValue> Elaborator::lanes_one_by_one(const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes) {
+  Builder body("lane");
+  body.param({DType::I64, {}});
+  std::vector<ValueId> params, inputs;
+  int64_t consumed = 0;
+  for (size_t i = 0; i < f.params.size(); ++i) {   // the mapped arguments come first
+    params.push_back(body.param(f.type(f.params[i])));
+    inputs.push_back(arguments[i].value);
+    consumed += arguments[i].mapped;
+  }
+  std::vector<ValueId> results = inline_function(body, f, params);
+  std::vector<BatchedValue> out;
+  Attrs attrs{{"length", lanes}, {"carried", int64_t{0}}, {"consumed", consumed}, {"lanes", true}};
+  for (ValueId v : builder().emit_many(scan_op, std::move(inputs), std::move(attrs), span_, {body.finish(results)})) out.push_back({v, true});
+  return out;
 }
 
 namespace {
@@ -215,7 +242,12 @@ Sym Elaborator::apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> 
   std::vector<Leaf> mapped;
   for (LaneLeaf& l : leaves)
     if (l.axis) {
+      if (l.leaf.type.is_ragged() && *l.axis != 0) error(Kind::Unsupported, fmt::format("axis {} of `{}`: rows of different length are mapped along axis 0", *l.axis, l.title));
       Leaf x = move_axis(frame_->result(use(l.leaf), l.leaf.weak), *l.axis, 0);
+      if (x.type.is_ragged()) {
+        mapped.push_back(x);
+        continue;
+      }
       std::vector<Dim> dims = x.type.dims;
       dims[0] = *lanes;
       mapped.push_back(broadcast_to(x, dims));

@@ -64,7 +64,7 @@ std::vector<Type> types_of(const ast::FunctionDef& f) {
     Type t;
     if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in --args 'f32[n, 128], i32'");
     for (const auto& s : p.type->sizes) {
-      if (s.ragged) t.dims.push_back(Dim::ragged("*"));
+      if (s.ragged) t.dims.push_back(Dim::ragged());
       else if (s.value) t.dims.emplace_back(*s.value);
       else t.dims.push_back(sizes.try_emplace(s.name, Dim::symbol(s.name)).first->second);
     }

@@ -4,6 +4,10 @@
 
 namespace tercet {
 
+/// A size that depends on the lane: array code for all lanes does not exist, and the caller runs them one by one.
+struct LaneDependentSize : Failure { using Failure::Failure; };
+[[noreturn]] void fail_lane_dependent(Span span);
+
 struct BatchedValue {
   ValueId value = no_value;
   bool mapped = false;          // axis 0 of `value` is the lanes

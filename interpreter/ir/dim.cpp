@@ -79,12 +79,14 @@ Dim Dim::symbol(std::string name, bool not_one) {
   return from_atom(std::move(atom));
 }
 
-Dim Dim::ragged(std::string name) {
-  auto atom = std::make_shared<DimAtom>();
-  atom->kind = DimAtom::RaggedSize;
-  atom->id = next_symbol.fetch_add(1);
-  atom->name = std::move(name);
-  return from_atom(std::move(atom));
+Dim Dim::ragged() {
+  static const Dim rows = [] {
+    auto atom = std::make_shared<DimAtom>();
+    atom->kind = DimAtom::RaggedSize;
+    atom->id = next_symbol.fetch_add(1);
+    return from_atom(std::move(atom));
+  }();
+  return rows;
 }
 
 Dim Dim::from_atom(DimAtomPtr atom) {

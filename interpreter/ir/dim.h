@@ -31,8 +31,9 @@ class Dim {
   Dim(int64_t value);                                // NOLINT: a number is a size
   /// A new size name, unlike every other. `not_one`: known to differ from 1 (a compiled variant's promise).
   static Dim symbol(std::string name, bool not_one = false);
-  /// The size of a ragged axis: it depends on the row. `id` names the offsets it comes from.
-  static Dim ragged(std::string name);
+  /// The size of a ragged axis: it depends on the row. One value for all such axes; that two of them have rows of equal
+  /// length is never known from it.
+  static Dim ragged();
 
   std::optional<int64_t> constant() const;
   bool is(int64_t value) const { return constant() == value; }

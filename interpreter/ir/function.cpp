@@ -78,6 +78,14 @@ ValueId Builder::emit(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs
   return ids[0];
 }
 
+void Builder::rollback(size_t mark) {
+  if (mark == function_->ops.size()) return;
+  size_t values = function_->ops[mark].first_output;
+  function_->ops.resize(mark);
+  function_->types.resize(values);
+  definitions_.resize(values);
+}
+
 const Op* Builder::definition(ValueId v) const {
   uint32_t at = definitions_[v];
   return at == UINT32_MAX ? nullptr : &function_->ops[at];

@@ -119,6 +119,9 @@ class Builder {
   /// The operation that defines a value, or nullptr for a parameter.
   const Op* definition(ValueId v) const;
   const Function& peek() const { return *function_; }
+  /// Where building stands, to come back to: what was emitted since is gone.
+  size_t mark() const { return function_->ops.size(); }
+  void rollback(size_t mark);
   /// Another order for the parameters (the same ones).
   void set_params(std::vector<ValueId> params) { function_->params = std::move(params); }
   /// Ends building; the Builder may not be used afterwards. Operations that nothing needs are dropped.

@@ -1,10 +1,12 @@
 // Rows: control flow. Bodies are closed functions; what they read comes in as operands ("captures", after the others).
 #include <algorithm>
+#include <functional>
 
 #include "interpreter/ir/recursion.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/runtime/ragged.h"
 
 namespace tercet {
 namespace {
@@ -72,8 +74,7 @@ ValueId with_sizes_of(BatchContext& c, const Op& op, ValueId value, ValueId like
   for (size_t k = 0; k < to.size(); ++k) {
     if (to[k] == from[k]) continue;
     if (to[k].constant() && from[k].constant())
-      fail(Kind::Unsupported, op.span, "the branches give sizes that differ, and the condition differs between lanes",
-           "give both branches results of one shape");
+      fail_lane_dependent(op.span);
     Attrs check{{"left", to[k]}, {"right", from[k]}, {"relation", std::string("equal")},
                 {"message", std::string("the branches give sizes {left} and {right}, and the condition differs between lanes")},
                 {"help", std::string("give both branches results of one shape")}};
@@ -224,8 +225,7 @@ std::vector<BatchedValue> masked_while(BatchContext& c, const Op& op, std::span<
     ValueId mask = p[0];
     const Type& type = step.type(old[i]);
     if (!(step.type(fresh[i]) == type))
-      fail(Kind::Unsupported, op.span, "a loop variable changes its size, and the loop ends at different times in different lanes",
-           "keep its size and count what is used");
+      fail_lane_dependent(op.span);
     if (type.rank() > 1) mask = step.emit(broadcast_op, {mask}, {{"dims", type.dims}, {"axes", Ints{0}}}, op.span);
     fresh[i] = step.emit(select_op, {mask, fresh[i], old[i]}, {}, op.span);
   }
@@ -254,15 +254,51 @@ std::vector<BatchedValue> batch_while(BatchContext& c, const Function&, const Op
 }
 
 // ---- scan(carry…, xs…, captures…) {body(index, carry…, slices…, captures…)}; attrs length, carried, consumed ----
+/// Symbols that only a step knows: those its operations define, and the lengths of the rows it reads.
+std::vector<uint64_t> symbols_of_step(const Function& body, std::span<const Type> operands) {
+  std::vector<uint64_t> out;
+  std::function<void(const Function&)> read = [&](const Function& f) {
+    for (const Op& op : f.ops) {
+      if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& d) { out.push_back(d.symbol_id()); });
+      for (const FunctionPtr& inner : op.bodies) read(*inner);
+    }
+  };
+  read(body);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Dims& row = body.type(body.params[i + 1]).dims;
+    for (size_t k = 0; k < row.size() && k + 1 < operands[i].dims.size(); ++k)
+      if (operands[i].dims[k + 1].is_ragged() && row[k].symbol_id()) out.push_back(row[k].symbol_id());
+  }
+  return out;
+}
+
 std::vector<Type> infer_scan(const InferInput& in) {
   int64_t carried = in.attrs.get<int64_t>("carried");
   TERCET_CHECK(in.bodies.size() == 1 && in.bodies[0]->params.size() == in.operands.size() + 1);
   std::vector<Type> out = carried_types(*in.bodies[0], 1, carried), results = in.bodies[0]->result_types();
+  std::vector<uint64_t> own = symbols_of_step(*in.bodies[0], in.operands);
   for (size_t i = static_cast<size_t>(carried); i < results.size(); ++i) {
+    for (Dim& d : results[i].dims) {
+      std::vector<uint64_t> symbols;
+      d.collect_symbols(symbols);
+      bool differs = std::any_of(symbols.begin(), symbols.end(), [&](uint64_t s) { return std::find(own.begin(), own.end(), s) != own.end(); });
+      if (differs) d = Dim::ragged();   // each step its own size
+    }
     results[i].dims.insert(results[i].dims.begin(), in.attrs.get<Dim>("length"));
     out.push_back(results[i]);
   }
   return out;
+}
+
+/// The rows of a result whose steps differ in size.
+Array stack_ragged(const Type& type, const std::vector<Array>& rows, EvalContext& context) {
+  std::vector<bool> ragged;
+  Shape rest;
+  for (const Dim& d : std::span(type.dims).subspan(1)) {
+    ragged.push_back(d.is_ragged());
+    rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
+  }
+  return stack_rows(type.dtype, rows, ragged, rest);
 }
 
 void store_row(Array& all, int64_t i, const Array& row) {
@@ -277,17 +313,23 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
   int64_t length = context.size(op.attrs.get<Dim>("length"));
   std::vector<Array> carry = taken(in.first(carried)), stacked(op.outputs - carried);
   bool by_lane = op.attrs.get_or<bool>("lanes", false);
+  auto type_of = [&](size_t k) -> const Type& { return f.type(op.output(static_cast<uint32_t>(carried + k))); };
+  std::vector<std::vector<Array>> uneven(stacked.size());
   for (int64_t i = 0; i < length; ++i) {
     context.poll();
     std::vector<Array> arguments{scalar_of_int(DType::I64, i)};
     for (Array& a : carry) arguments.push_back(std::move(a));
-    for (size_t k = 0; k < consumed; ++k) arguments.push_back(in[carried + k].row(i));
+    for (size_t k = 0; k < consumed; ++k) arguments.push_back(row_of(in[carried + k], i));
     for (const Array& a : in.subspan(carried + consumed)) arguments.push_back(a);
     if (by_lane) context.push_lane(i);
     std::vector<Array> out = context.run_body(*op.bodies[0], std::move(arguments));
     if (by_lane) context.pop_lane();
     for (size_t k = 0; k < stacked.size(); ++k) {
       const Array& row = out[carried + k];
+      if (type_of(k).is_ragged()) {
+        uneven[k].push_back(row);
+        continue;
+      }
       if (i == 0) {
         Shape shape = row.shape;
         shape.insert(0, length);
@@ -297,9 +339,12 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
     }
     carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + static_cast<std::ptrdiff_t>(carried)));
   }
+  for (size_t k = 0; k < stacked.size(); ++k)
+    if (type_of(k).is_ragged()) stacked[k] = stack_ragged(type_of(k), uneven[k], context);
   if (length == 0)
     for (size_t k = 0; k < stacked.size(); ++k) {
-      const Type& t = f.type(op.output(static_cast<uint32_t>(carried + k)));
+      const Type& t = type_of(k);
+      if (t.is_ragged()) continue;
       Shape shape;   // a size that the body would have defined is 0
       for (const Dim& d : t.dims) shape.push_back(d.eval(context.dims).value_or(0));
       stacked[k] = Array::zeros(t.dtype, shape);

@@ -293,8 +293,7 @@ std::vector<Array> eval_nonzero(EvalContext& context, const Function&, const Op&
   return {Array::vector<int64_t>(found)};
 }
 std::vector<BatchedValue> batch_nonzero(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
-  fail(Kind::Unsupported, op.span, "a mask that differs between lanes gives rows of different length, which vmap does not do yet",
-       "use `where`, or sum over the mask");
+  fail_lane_dependent(op.span);
 }
 std::vector<Sample> nonzero_samples() {
   Array mask = Array::make(DType::Bool, {35});

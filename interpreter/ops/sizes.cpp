@@ -37,8 +37,7 @@ std::vector<BatchedValue> batch_as_size(BatchContext& c, const Function& f, cons
     std::vector<BatchedValue> size{{b.emit(select_op, {any, in[0].value, zero}, {}, op.span), false}};
     return c.emit_shared(f, shared, size);
   }
-  fail(Kind::Unsupported, op.span, "a size that differs between lanes gives rows of different length, which vmap does not do yet",
-       "give every lane the same size and mask what is left over");
+  fail_lane_dependent(op.span);
 }
 std::vector<Sample> as_size_samples() { return {{{integers(DType::I32, {}, {5})}, {{"defines", Dim::symbol("s")}}}}; }
 

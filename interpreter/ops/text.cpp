@@ -79,7 +79,7 @@ std::vector<Sample> replace_samples() { return {{{some_texts()}, {{"from", std::
 template <DType To> std::vector<Type> infer_rows(const InferInput& in) {
   Type t{To, in.operands[0].dims};
   if (t.dims.empty()) t.dims.push_back(in.attrs.get<Dim>("defines"));
-  else t.dims.push_back(Dim::ragged("*"));
+  else t.dims.push_back(Dim::ragged());
   return {t};
 }
 /// A row alone has a size that is known now.
@@ -97,8 +97,7 @@ template <Array (*Fn)(const Array&)> std::vector<Array> eval_units(EvalContext& 
   return at_span(op, [&] { return with_size(context, op, Fn(in[0])); });
 }
 std::vector<BatchedValue> batch_rows(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
-  fail(Kind::Unsupported, op.span, fmt::format("`{}` inside vmap gives rows of different length, which vmap does not do yet", op.def->name),
-       "call it on the whole array, outside vmap");
+  fail_lane_dependent(op.span);
 }
 template <DType To> constexpr OpDef rows_of_text(const char* name, const char* doc, EvalRule eval) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
@@ -145,10 +144,23 @@ std::vector<Array> eval_flatten(EvalContext& context, const Function& f, const O
   context.define(op, shape[0]);
   return {std::move(out)};
 }
+std::vector<Type> infer_ragged_row(const InferInput& in) {   // x, index
+  Type t = in.operands[0];
+  t.dims.erase(t.dims.begin());
+  if (t.dims[0].is_ragged()) t.dims[0] = in.attrs.get<Dim>("defines");
+  return {t};
+}
+std::vector<Array> eval_ragged_row(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  int64_t i = std::clamp<int64_t>(in[1].as_int(), 0, std::max<int64_t>(0, in[0].shape[0] - 1));
+  if (in[0].shape[0] == 0) fail(Kind::Index, op.span, "index 0 is out of range for size 0");
+  Array out = row_of(in[0], i);
+  if (out.shape[0] != ragged_axis) context.define(op, out.shape[0]);
+  return {std::move(out)};
+}
 std::vector<Type> infer_ragged(const InferInput& in) {   // values, lengths
   Type t = in.operands[0];
   t.dims[0] = in.operands[1].dims[0];
-  t.dims.insert(t.dims.begin() + 1, Dim::ragged("*"));
+  t.dims.insert(t.dims.begin() + 1, Dim::ragged());
   return {t};
 }
 std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
@@ -216,7 +228,7 @@ std::vector<Type> infer_encode(const InferInput& in) {   // table, tokens
   Type t{DType::I32, in.operands[1].dims};
   if (in.attrs.get<bool>("unknown") || t.dims.empty()) return {t};
   if (t.rank() == 1) t.dims[0] = in.attrs.get<Dim>("defines");
-  else if (!t.dims.back().is_ragged()) t.dims.back() = Dim::ragged("*");
+  else if (!t.dims.back().is_ragged()) t.dims.back() = Dim::ragged();
   return {t};
 }
 std::vector<Array> eval_encode(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
@@ -295,6 +307,7 @@ const OpDef join_op = whole_row("join", "The texts of each row in one.", Effect:
 const OpDef lengths_op = whole_row("lengths", "Length of each row.", Effect::Pure, infer_lengths, eval_lengths, BatchCustom{batch_rows});
 const OpDef flatten_op = whole_row("flatten", "All rows one after another.", Effect::Pure, infer_flatten, eval_flatten, BatchCustom{batch_rows});
 const OpDef ragged_op = whole_row("ragged", "Values cut into rows.", Effect::Pure, infer_ragged, eval_ragged, BatchCustom{batch_rows});
+const OpDef ragged_row_op = whole_row("ragged_row", "One row.", Effect::Pure, infer_ragged_row, eval_ragged_row, BatchCustom{batch_rows});
 const OpDef pad_op = whole_row("pad", "Rows cut or filled to one length.", Effect::Pure, infer_pad, eval_pad, BatchCustom{batch_rows});
 const OpDef vocab_op = whole_row("vocab", "Tokens by falling count, and their counts.", Effect::Pure, infer_vocab, eval_vocab, BatchCustom{batch_rows});
 const OpDef encode_op = whole_row("encode", "Numbers of tokens.", Effect::Pure, infer_encode, eval_encode, BatchCustom{batch_encode});
@@ -308,7 +321,7 @@ const OpDef compile_count_op = whole_row("compile_count", "Compilations so far."
 namespace {
 constexpr const OpDef* rows[] = {&lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
                                  &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
-                                 &join_op, &lengths_op, &flatten_op, &ragged_op, &pad_op, &vocab_op, &encode_op, &decode_op,
+                                 &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op};
 }
 const Family text_rows = rows;

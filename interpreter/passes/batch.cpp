@@ -184,6 +184,15 @@ class Batcher final : public BatchContext {
 
 }  // namespace
 
+void fail_lane_dependent(Span span) {
+  Diagnostic d;
+  d.kind = Kind::Unsupported;
+  d.span = span;
+  d.message = "a size that differs between lanes, inside a loop or branch whose lanes differ";
+  d.help = "give every lane the same size and mask what is left over";
+  throw LaneDependentSize(std::move(d));
+}
+
 std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes) {
   return Batcher(out, lanes, no_value, {}).run(f, arguments);
 }

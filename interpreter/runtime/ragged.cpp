@@ -71,6 +71,78 @@ Array ragged_under(const Array& outer, Array values, const std::vector<int64_t>&
   return values;
 }
 
+Array row_of(const Array& array, int64_t i) {
+  if (!array.ragged) return array.row(i);
+  Array out = array;
+  out.shape = {};
+  auto ragged = std::make_shared<Ragged>();
+  // Entries [begin, end) at the current depth belong to the row.
+  int64_t begin = i, end = i + 1;
+  size_t level = 0;
+  for (size_t axis = 1; axis < array.shape.size(); ++axis) {
+    int64_t size = array.shape[axis];
+    if (size != ragged_axis) {
+      out.shape.push_back(size);
+      begin *= size, end *= size;
+      continue;
+    }
+    const std::vector<int64_t>& offsets = array.ragged->offsets[level++];
+    int64_t first = offsets[static_cast<size_t>(begin)], last = offsets[static_cast<size_t>(end)];
+    if (out.shape.empty()) {
+      out.shape.push_back(last - first);
+    } else {
+      std::vector<int64_t>& part = ragged->offsets.emplace_back(offsets.begin() + begin, offsets.begin() + end + 1);
+      for (int64_t& o : part) o -= first;
+      out.shape.push_back(ragged_axis);
+    }
+    begin = first, end = last;
+  }
+  out.offset += begin * static_cast<int64_t>(size_of(array.dtype));
+  out.ragged = ragged->offsets.empty() ? nullptr : std::move(ragged);
+  return out;
+}
+
+namespace {
+
+/// Sizes along `axis` of one row's entries: one number for every entry of the axes before it.
+void append_lengths(const Array& row, size_t axis, std::vector<int64_t>& offsets) {
+  int64_t entries = 1;
+  size_t level = 0;
+  for (size_t k = 0; k < axis; ++k) entries = row.shape[k] == ragged_axis ? row.ragged->offsets[level++].back() : entries * row.shape[k];
+  if (row.shape[axis] != ragged_axis) {
+    for (int64_t n = 0; n < entries; ++n) offsets.push_back(offsets.back() + row.shape[axis]);
+    return;
+  }
+  const std::vector<int64_t>& own = row.ragged->offsets[level];
+  for (size_t n = 0; n + 1 < own.size(); ++n) offsets.push_back(offsets.back() + own[n + 1] - own[n]);
+}
+
+}  // namespace
+
+Array stack_rows(DType dtype, const std::vector<Array>& rows, const std::vector<bool>& ragged, const Shape& rest) {
+  int64_t total = 0;
+  for (const Array& row : rows) total += total_elements(row);
+  Array out = Array::make(dtype, {total});
+  auto levels = std::make_shared<Ragged>();
+  Shape shape{static_cast<int64_t>(rows.size())};
+  for (size_t axis = 0; axis < ragged.size(); ++axis) {
+    shape.push_back(ragged[axis] ? ragged_axis : rows.empty() ? rest[axis] : rows[0].shape[axis]);
+    if (!ragged[axis]) continue;
+    std::vector<int64_t>& offsets = levels->offsets.emplace_back(1, 0);
+    for (const Array& row : rows) append_lengths(row, axis, offsets);
+  }
+  std::byte* to = out.raw();
+  for (const Array& row : rows) {
+    auto bytes = static_cast<size_t>(total_elements(row)) * size_of(dtype);
+    if (bytes) std::memcpy(static_cast<void*>(to), row.raw(), bytes);
+    to += bytes;
+    share_owners(out, row);
+  }
+  out.shape = shape;
+  if (!levels->offsets.empty()) out.ragged = std::move(levels);
+  return out;
+}
+
 Array row_lengths(const Array& array) {
   TERCET_CHECK(array.ragged != nullptr);
   const std::vector<int64_t>& offsets = array.ragged->offsets.back();

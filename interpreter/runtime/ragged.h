@@ -15,6 +15,12 @@ Array ragged_rows(Array values, const std::vector<int64_t>& lengths);
 /// Adds one innermost ragged axis: every element of `outer` (its shape only) becomes a row of `values`.
 Array ragged_under(const Array& outer, Array values, const std::vector<int64_t>& lengths);
 
+/// Row i along axis 0: the entry of a dense array, or the part of a ragged one, whose first axis is then dense.
+Array row_of(const Array& array, int64_t i);
+/// Rows of one dtype and rank as one array: axis k + 1 of the result is ragged where `ragged[k]` says so, and the rows
+/// may then differ there. `rest` gives the sizes of the other axes when there are no rows.
+Array stack_rows(DType dtype, const std::vector<Array>& rows, const std::vector<bool>& ragged, const Shape& rest);
+
 /// i64 lengths of the rows of the innermost ragged axis, shaped like the axes before it (ragged where they are).
 Array row_lengths(const Array& ragged);
 
