@@ -26,7 +26,10 @@ class LeafFinder {
     ++leaves.visited;
     const Op* op = facts_.op(v);
     if (facts_.in_memory[v] || !op) leaves.values.push_back({v, moved});
-    else operands(*op, moved);
+    else {
+      for (auto& [name, attr] : op->attrs.items()) for_each_dim(attr, [&](const Dim& d) { leaves.sizes.push_back(d); });
+      operands(*op, moved);
+    }
   }
   Leaves leaves;
 
@@ -149,6 +152,18 @@ bool KernelGroup::try_add(const Root& root, size_t size) {
 
 bool KernelGroup::stores(ValueId v) const {
   return std::any_of(roots_.begin(), roots_.end(), [&](const Root& r) { return r.kind == Root::StoreRoot && r.outputs[0] == v; });
+}
+
+std::vector<ValueId> KernelGroup::drop_stores(const std::vector<bool>& needed) {
+  std::vector<ValueId> dropped;
+  auto stays = [&](const Root& r) { return r.kind != Root::StoreRoot || needed[r.outputs[0]]; };
+  if (std::none_of(roots_.begin(), roots_.end(), stays)) return dropped;
+  std::erase_if(roots_, [&](const Root& r) {
+    if (stays(r)) return false;
+    dropped.push_back(r.outputs[0]);
+    return true;
+  });
+  return dropped;
 }
 
 std::vector<ValueId> KernelGroup::written() const {

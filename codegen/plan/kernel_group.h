@@ -29,6 +29,7 @@ struct Root {
 struct Leaf { ValueId value; bool moved; };
 struct Leaves {
   std::vector<Leaf> values;
+  std::vector<Dim> sizes;                 // that what is computed on the way names
   size_t visited = 0;                     // values that the root computes or reads
 };
 Leaves find_leaves(const ValueFacts& facts, const Root& root);
@@ -42,6 +43,8 @@ class KernelGroup {
   Fit fit() const;
   bool stores(ValueId v) const;
   std::vector<ValueId> written() const;
+  /// Drops the roots that put values into memory for this kernel alone, and returns these values.
+  std::vector<ValueId> drop_stores(const std::vector<bool>& needed);
   Kernel finish() const;
 
  private:

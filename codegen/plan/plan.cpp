@@ -24,6 +24,8 @@ class Planner {
 
   void run() {
     made_at_.assign(f_.types.size(), -1);
+    read_elsewhere_.assign(f_.types.size(), false);
+    for (ValueId r : f_.results) read_elsewhere_[r] = true;
     for (ValueId v : f_.params) bind_shape(v, 0, p_.parameters);
     for (const Op& op : f_.ops) place(op);
     finish_kernels();
@@ -57,7 +59,7 @@ class Planner {
 
   void reshape(const Op& op) {
     if (!facts_.in_memory[op.inputs[0]] || f_.type(op.inputs[0]).dims.empty()) return join(Root::store(f_, op.output()));
-    add_plain_step({AliasStep{op.output(), op.inputs[0]}, {}, {}}, op.output());
+    add_plain_step({AliasStep{op.output(), op.inputs[0]}, {}, {}}, op.output(), op.inputs[0]);
   }
 
   /// A reduction whose operand is computed in an order that no schedule walks gets the operand from memory.
@@ -74,17 +76,19 @@ class Planner {
   /// The result starts as the values of operand 0; a kernel of its own then combines into it.
   void scatter(const Op& op) {
     ValueId from = op.inputs[0], to = op.output();
-    if (facts_.in_memory[from]) add_plain_step({CopyStep{to, from}, {}, {}}, to);
+    if (facts_.in_memory[from]) add_plain_step({CopyStep{to, from}, {}, {}}, to, from);
     else join(Root::copy(f_, to, from));
     Root root = Root::scatter(f_, op);
-    add_kernel(root, find_leaves(facts_, root).visited);
+    read_elsewhere_[to] = true;
+    add_kernel(root, find_leaves(facts_, root));
   }
-  void add_kernel(const Root& root, size_t size) {
-    groups_.push_back(std::make_unique<KernelGroup>(facts_, root, size));
+  void add_kernel(const Root& root, const Leaves& leaves) {
+    groups_.push_back(std::make_unique<KernelGroup>(facts_, root, leaves.visited));
     p_.steps.push_back({KernelStep{}, {}, {}});
-    made(root, static_cast<int>(groups_.size()) - 1);
+    made(root, leaves, static_cast<int>(groups_.size()) - 1);
   }
-  void add_plain_step(Step step, ValueId made) {
+  void add_plain_step(Step step, ValueId made, ValueId read) {
+    read_elsewhere_[read] = true;
     p_.steps.push_back(std::move(step));
     groups_.emplace_back();
     made_at_[made] = static_cast<int>(p_.steps.size()) - 1;
@@ -96,22 +100,23 @@ class Planner {
     earliest = std::max(earliest, static_cast<int>(groups_.size()) - farthest);
     for (int at = static_cast<int>(groups_.size()) - 1; at >= earliest; --at) {
       auto& group = groups_[static_cast<size_t>(at)];
-      if (group && can_join(at, leaves) && group->try_add(root, leaves.visited)) return made(root, at);
+      if (group && can_join(at, leaves) && group->try_add(root, leaves.visited)) return made(root, leaves, at);
     }
-    add_kernel(root, leaves.visited);
+    add_kernel(root, leaves);
   }
-  void made(const Root& root, int step) {
+  void made(const Root& root, const Leaves& leaves, int step) {
+    for (const Leaf& l : leaves.values)
+      if (made_at_[l.value] != step) read_elsewhere_[l.value] = true;
     for (ValueId v : root.outputs) made_at_[v] = step;
   }
   /// The first step at which everything the root reads and measures is there (steps before it are too early).
   int earliest_step(const Root& root, const Leaves& leaves) const {
     int earliest = last_check_ + 1;         // a check of sizes guards what stands behind it
     for (const Leaf& l : leaves.values) earliest = std::max(earliest, made_at_[l.value]);
-    for (const Dim& d : root.sizes) {
-      std::vector<uint64_t> symbols;
-      d.collect_symbols(symbols);
-      for (uint64_t s : symbols) earliest = std::max(earliest, p_.sizes.stage(s));
-    }
+    std::vector<uint64_t> symbols;
+    for (const Dim& d : root.sizes) d.collect_symbols(symbols);
+    for (const Dim& d : leaves.sizes) d.collect_symbols(symbols);
+    for (uint64_t s : symbols) earliest = std::max(earliest, p_.sizes.stage(s));
     return earliest;
   }
   /// Values made by step `at` itself can be read in it only at the point that is being computed.
@@ -126,25 +131,28 @@ class Planner {
     if (has_effects(op)) set_.may_fail = true;
     int at = static_cast<int>(p_.steps.size());
     if (op.def->effect == Effect::Check) last_check_ = at;
-    for (uint32_t i = 0; i < op.outputs; ++i) {
-      ValueId v = op.output(i);
-      made_at_[v] = at;
-      bind_shape(v, at + 1, step.binds);
+    for (ValueId v : op.inputs) read_elsewhere_[v] = true;
+    for (uint32_t i = 0; i < op.outputs; ++i) made_at_[op.output(i)] = at;
+    // Other symbols in the types of its results are those of an enclosing function.
+    if (const Attr* defines = op.attrs.find("defines")) {
+      std::vector<uint64_t> ids;
+      for_each_dim(*defines, [&](const Dim& d) { ids.push_back(d.symbol_id()); });
+      for (uint32_t i = 0; i < op.outputs; ++i) bind_shape(op.output(i), at + 1, step.binds, &ids);
+      for (uint64_t id : ids) {
+        if (p_.sizes.defined(id)) continue;
+        step.binds.push_back({id, p_.sizes.symbol(id)});
+        p_.sizes.define(id, at + 1);
+      }
     }
-    if (const Attr* defines = op.attrs.find("defines"))
-      for_each_dim(*defines, [&](const Dim& d) {
-        if (p_.sizes.defined(d.symbol_id())) return;
-        step.binds.push_back({d.symbol_id(), p_.sizes.symbol(d.symbol_id())});
-        p_.sizes.define(d.symbol_id(), at + 1);
-      });
     p_.steps.push_back(std::move(step));
     groups_.emplace_back();
   }
-  /// Bare symbols seen for the first time get their value from this array's shape.
-  void bind_shape(ValueId v, int stage, std::vector<Binding>& binds) {
+  /// Bare symbols seen for the first time (of `only`, when given) get their value from this array's shape.
+  void bind_shape(ValueId v, int stage, std::vector<Binding>& binds, const std::vector<uint64_t>* only = nullptr) {
     const std::vector<Dim>& dims = f_.type(v).dims;
     for (size_t axis = 0; axis < dims.size(); ++axis)
       if (uint64_t id = dims[axis].symbol_id(); id && !p_.sizes.defined(id)) {
+        if (only && std::find(only->begin(), only->end(), id) == only->end()) continue;
         binds.push_back({id, p_.sizes.symbol(id), v, axis});
         p_.sizes.define(id, stage);
       }
@@ -153,6 +161,8 @@ class Planner {
   void finish_kernels() {
     for (size_t at = 0; at < groups_.size(); ++at) {
       if (!groups_[at]) continue;
+      // What only its own kernel reads never goes to memory.
+      for (ValueId v : groups_[at]->drop_stores(read_elsewhere_)) facts_.in_memory[v] = false;
       KernelStep step{p_.kernels.size(), {}, {}, groups_[at]->written(), {}};
       step.reuse.assign(step.written.size(), no_value);
       p_.kernels.push_back(groups_[at]->finish());
@@ -235,6 +245,7 @@ class Planner {
   const Function& f_;
   const PlanBody& plan_body_;
   ValueFacts facts_;
+  std::vector<bool> read_elsewhere_;                    // a value is a result or read outside the kernel that makes it
   int last_check_ = -1;                                 // step of the last native check
   std::vector<int> made_at_;                            // step that makes a value; -1: there from the start
   std::vector<std::unique_ptr<KernelGroup>> groups_;    // per step; null where it is not a kernel

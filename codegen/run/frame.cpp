@@ -39,8 +39,8 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
     step_ = &p_.steps[at];
     context_.poll();
     std::visit([&](const auto& step) { run_step(step); }, step_->what);
+    bind(step_->binds);   // from shapes, also of what nobody reads
     for (ValueId v : step_->dies) values_[v] = Array{};
-    bind(step_->binds);
     if (!step_->binds.empty()) p_.sizes.evaluate(static_cast<int>(at) + 1, sizes_.data());
   }
   std::vector<Array> results;
