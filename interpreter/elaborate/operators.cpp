@@ -192,7 +192,7 @@ Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
   }
   ValueId id = frame_->use(x, std::nullopt, span_);
   Leaf result = emit(cast_op, {id}, {{"dtype", dtype}}, weak);
-  if (x.dim && is_int(dtype)) result.dim = x.dim;
+  if (x.dim && (dtype == DType::I64 || dtype == DType::I32)) result.dim = x.dim;   // narrower ones wrap
   return result;
 }
 
@@ -400,7 +400,7 @@ Sym Elaborator::unary(const ast::Unary& u) {
       return y.constant->soft ? softened(out) : out;
     }
     if (y.constant && y.weak) return float_leaf(-y.constant->real, y.type.dtype, true);
-    if (y.dim) return size_leaf(Dim(0) - *y.dim);
+    if (y.dim && y.weak) return size_leaf(Dim(0) - *y.dim);
     return emit(neg_op, {use(y)}, {}, y.weak);
   });
 }
