@@ -34,7 +34,7 @@ FunctionPtr one_op(const OpDef& def, const Sample& sample, bool symbols) {
   std::vector<ValueId> inputs;
   for (const Array& a : sample.operands) {
     Dims dims;
-    for (int64_t s : a.shape) dims.push_back(s == ragged_axis ? Dim::ragged("*") : symbols ? names.try_emplace(s, Dim::symbol(fmt::format("n{}", s))).first->second : Dim(s));
+    for (int64_t s : a.shape) dims.push_back(s == ragged_axis ? Dim::ragged() : symbols ? names.try_emplace(s, Dim::symbol(fmt::format("n{}", s))).first->second : Dim(s));
     inputs.push_back(b.param({a.dtype, dims}));
   }
   return b.finish(b.emit_many(def, inputs, sample.attrs));

@@ -1,0 +1,104 @@
+// Functions as text: what is printed reads back as the same function.
+#include <catch2/catch.hpp>
+
+#include "interpreter/engine/session.h"
+#include "interpreter/ir/reader.h"
+#include "tests/support.h"
+
+namespace tercet {
+namespace {
+
+using test::ReferenceContext;
+using test::same_elements;
+
+/// What the function of one op on parameters of constant sizes prints.
+FunctionPtr one_op(const OpDef& def, const Sample& sample) {
+  Builder b(def.name);
+  std::vector<ValueId> inputs;
+  for (const Array& a : sample.operands) {
+    std::vector<Dim> dims;
+    for (int64_t s : a.shape) dims.emplace_back(s);
+    inputs.push_back(b.param({a.dtype, dims}));
+  }
+  return b.finish(b.emit_many(def, inputs, sample.attrs));
+}
+
+bool is_dense(const Sample& sample) {
+  return std::none_of(sample.operands.begin(), sample.operands.end(), [](const Array& a) { return a.ragged != nullptr; });
+}
+
+}  // namespace
+
+TEST_CASE("every row's text reads back", "[ir][property]") {
+  for (const OpDef* def : op_table()) {
+    if (!def->samples) continue;
+    DYNAMIC_SECTION(def->name) {
+      for (const Sample& sample : def->samples()) {
+        if (!is_dense(sample)) continue;
+        FunctionPtr f = one_op(*def, sample);
+        std::string text = print(*f);
+        INFO(text);
+        FunctionPtr g = read_function(text);
+        REQUIRE(print(*g) == text);
+        verify(*g);
+        ReferenceContext a, b;
+        std::vector<Array> x = evaluate(*f, a, sample.operands), y = evaluate(*g, b, sample.operands);
+        REQUIRE(x.size() == y.size());
+        for (size_t i = 0; i < x.size(); ++i) REQUIRE(same_elements(x[i], y[i]));
+      }
+    }
+  }
+}
+
+TEST_CASE("programs with bodies, sizes and checks read back", "[ir]") {
+  Session session({});
+  const char* definitions =
+      "fn softmax_rows(x) { let e = exp(x - max(x, axis=1, keepdims=true))\ne / sum(e, axis=1, keepdims=true) }\n"
+      "fn windows(x, w) = [x[i : i + w] for i in 0..len(x) - w + 1]\n"
+      "fn loop(x) { var y = x\nvar i = 0\nwhile sum(y) < 100.0 { y = y * 2.0\ni += 1\nif i > 7 { break } }\n(y, i) }\n"
+      "fn branch(x, i) { if x[0] > 2.0 { return x }\nprint(\"small\", i)\nx[i:] }\n"
+      "fn masked(x) = sum(x[x > 1.5])\n"
+      "fn nested(x) = (vmap (r => fold((c, v) => c * 0.5 + v, 0.0, r)))(x)\n";
+  REQUIRE(session.run(session.add_source("program", definitions)).ok());
+  for (auto [call, types] : {std::pair{"softmax_rows", "f32[n, m]"}, {"windows", "i32[n], i32"}, {"loop", "f32[n]"}, {"branch", "f32[n], i32"},
+                             {"masked", "f64[n]"}, {"nested", "f32[n, m]"}, {"vmap[0, _] windows", "i32[b, n], i32"}, {"vmap loop", "f32[b, n]"},
+                             {"vmap[0, _] branch", "f32[b, 3], i32"}, {"vmap nested", "f32[b, n, m]"}}) {
+    INFO(call);
+    std::string text;
+    Outcome outcome = session.show_stage(call, types, "ir", &text);
+    for (const Diagnostic& d : outcome.diagnostics) FAIL_CHECK(render(d, session.sources()));
+    if (!outcome.ok()) continue;
+    INFO(text);
+    FunctionPtr f = read_function(text);
+    verify(*f);
+    CHECK(print(*f) == text);
+  }
+}
+
+TEST_CASE("sizes of one name are told apart, numbers keep their bits", "[ir]") {
+  Builder b("f");
+  Dim n = Dim::symbol("n"), other = Dim::symbol("n", true);
+  ValueId x = b.param({DType::F32, {n, other}});
+  ValueId y = b.emit(*find_op("reshape"), {x}, {{"dims", std::vector<Dim>{n * other + 1 - 1, floordiv(other, 2) - floordiv(other, 2) + 1}}});
+  Array c = Array::make(DType::F32, {5});
+  for (int i = 0; i < 5; ++i) c.data<float>()[i] = std::array{-0.0f, 1e-45f, std::numeric_limits<float>::infinity(), 3.4028235e38f, 0.1f}[static_cast<size_t>(i)];
+  FunctionPtr f = b.finish({y, b.emit(*find_op("constant"), {}, {{"value", c}})});
+  std::string text = print(*f);
+  CHECK(text.find("sizes n, n_2!") == 0);
+  FunctionPtr g = read_function(text);
+  CHECK(print(*g) == text);
+  ReferenceContext context;
+  CHECK(same_elements(evaluate(*g, context, {Array::zeros(DType::F32, {2, 3})})[1], c));
+  CHECK_FALSE(g->type(g->params[0]).dims[0].not_one());
+  CHECK(g->type(g->params[0]).dims[1].not_one());
+}
+
+TEST_CASE("text that is no function is an error with its line", "[ir]") {
+  for (const char* text : {"", "f(", "f(%0: f32) {\n  return %1\n}\n", "f(%0: f33) {\n  return %0\n}\n", "f(%0: f32[n]) {\n  return %0\n}\n",
+                           "f(%0: f32) {\n  %1: f32 = nothing(%0)\n  return %1\n}\n", "f(%0: f32) {\n  return %0\n} more"}) {
+    INFO(text);
+    CHECK_THROWS_AS(read_function(text), Failure);
+  }
+}
+
+}  // namespace tercet
