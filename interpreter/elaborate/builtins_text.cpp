@@ -140,7 +140,7 @@ Sym read_lines(Elaborator& e, A& a) {
   return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}});
 }
 
-/// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0006).
+/// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0010).
 Sym read_jsonl(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_jsonl");
   if (e.frame().parent()) e.error(Kind::Unsupported, "read_jsonl inside a loop, branch or transformed function", "read the file in a statement of its own");
