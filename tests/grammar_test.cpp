@@ -295,7 +295,7 @@ TEST_CASE("every program of the repository parses", "[grammar]") {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
       if (entry.path().extension() != ".tct") continue;
       std::string text = read_file(entry.path());
-      if (text.find("#! syntax") != std::string::npos || text.find("#! limit") != std::string::npos) continue;
+      if (text.find("#! ") != std::string::npos) continue;   // a program that is meant to fail
       INFO(entry.path().string());
       CHECK(Parsed(text, entry.path().filename()).errors == "");
     }
