@@ -28,7 +28,8 @@ std::string function_text(const Value& value) {
   if (auto* c = value.as<Value::Closure>()) return signature(*c->code);
   if (auto* b = value.as<Value::Builtin>()) return std::string("fn ") + b->def->name + "(" + b->def->params + ")";
   auto* t = value.as<Value::Transformed>();
-  return t->spec->text + " " + function_text(*t->function);
+  std::string options = t->spec->text.empty() ? "" : "[" + t->spec->text + "]";
+  return ast::spelling(t->spec->kind) + options + " " + function_text(*t->function);
 }
 
 }  // namespace
