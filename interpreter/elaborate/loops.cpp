@@ -95,99 +95,120 @@ class Widening {
 
 }  // namespace
 
+/// One round: the loop elaborated for carried values of some types.
+struct Elaborator::LoopStep {
+  explicit LoopStep(Frame* outer) : body("step", outer), test("condition", outer) {}
+  Frame body, test;
+  std::vector<Sym> after;               // the carried values when the step ends
+  Sym value;                            // what a scan's step gives
+  ValueId condition = no_value;         // of a while
+};
+
+void Elaborator::elaborate_step(const Loop& loop, const std::vector<Sym>& carried, LoopStep& step) {
+  // The carried values as parameters of a frame; index and rows are parameters of a scan's body.
+  auto enter = [&](Frame& frame) {
+    for (size_t i = 0; i < loop.names.size(); ++i)
+      set_local(loop.names[i], map_leaves<Leaf>(carried[i], [&](const Leaf& x) { return frame.param(x.type, x.weak); }));
+  };
+  frame_ = &step.body;
+  Leaf index;
+  std::vector<Leaf> rows;
+  if (loop.length) index = step.body.param({DType::I64, {}}, true);
+  enter(step.body);
+  for (const Leaf& x : loop.consumed) {
+    Type row = x.type;
+    row.dims.erase(row.dims.begin());
+    if (!row.dims.empty() && row.dims[0].is_ragged()) row.dims[0] = Dim::symbol("k");   // each row its own length
+    rows.push_back(step.body.param(row, x.weak));
+  }
+  step.value = loop.body(index, rows);
+  for (const std::string& n : loop.names) step.after.push_back(local(n));
+  if (loop.length) return;
+  frame_ = &step.test;
+  enter(step.test);
+  step.condition = use(loop.condition());
+}
+
 void Elaborator::run_loop(Loop& loop) {
   Frame* outer = frame_;
-  Carry carry;
   std::vector<Sym> initial;
   for (const std::string& n : loop.names) initial.push_back(local(n));
-  carry.trees = initial;
-  for (int round = 0;; ++round) {
-    if (round > 8) error(Kind::Type, "the types of this loop's variables do not settle", "annotate or cast the values that the loop starts with");
-    Frame body("step", outer), test("condition", outer);
-    // The carried values as parameters of a frame; index and rows are parameters of a scan's body.
-    auto enter = [&](Frame& frame) {
-      for (size_t i = 0; i < loop.names.size(); ++i)
-        set_local(loop.names[i], map_leaves<Leaf>(carry.trees[i], [&](const Leaf& x) { return frame.param(x.type, x.weak); }));
-    };
-    auto leave = [&] { for (size_t i = 0; i < loop.names.size(); ++i) set_local(loop.names[i], initial[i]); };
-    frame_ = &body;
-    std::vector<Sym> after;
-    Sym value;
-    ValueId condition = no_value;
+  Carry carry{initial, {}};
+  for (int round = 0; round <= 8; ++round) {
+    LoopStep step(outer);
     try {
-      Leaf index;
-      std::vector<Leaf> rows;
-      if (loop.length) index = body.param({DType::I64, {}}, true);
-      enter(body);
-      for (const Leaf& x : loop.consumed) {
-        Type row = x.type;
-        row.dims.erase(row.dims.begin());
-        rows.push_back(body.param(row, x.weak));
-      }
-      value = loop.body(index, rows);
-      for (const std::string& n : loop.names) after.push_back(local(n));
-      if (!loop.length) {
-        frame_ = &test;
-        enter(test);
-        condition = use(loop.condition());
-      }
+      elaborate_step(loop, carry.trees, step);
     } catch (...) {
       frame_ = outer;
       throw;
     }
     frame_ = outer;
-    leave();
+    for (size_t i = 0; i < loop.names.size(); ++i) set_local(loop.names[i], initial[i]);
     bool changed = false;
     Carry wider = carry;
     for (size_t i = 0; i < loop.names.size(); ++i) {
-      Widening widening(*this, body, wider, loop.names[i]);
-      wider.trees[i] = widening.widen(carry.trees[i], after[i]);
+      Widening widening(*this, step.body, wider, loop.names[i]);
+      wider.trees[i] = widening.widen(carry.trees[i], step.after[i]);
       changed |= widening.changed();
     }
     carry = wider;
-    if (changed) continue;
-
-    frame_ = &body;
-    std::vector<ValueId> results;
-    std::vector<Leaf> carried, next;
-    for (size_t i = 0; i < loop.names.size(); ++i) {
-      collect_leaves(carry.trees[i], carried);
-      collect_leaves(after[i], next);
-    }
-    for (size_t i = 0; i < next.size(); ++i) results.push_back(use(cast(next[i], carried[i].type.dtype, carried[i].weak)));
-    std::vector<Leaf> values;
-    if (loop.length) collect_leaves(value, values);
-    for (const Leaf& x : values) results.push_back(use(x));
-    frame_ = outer;
-    std::vector<Leaf> captures = body.captures();
-    if (!loop.length)
-      for (const Leaf& leaf : test.captures())
-        if (std::none_of(captures.begin(), captures.end(), [&](const Leaf& c) { return c.frame == leaf.frame && c.id == leaf.id; })) captures.push_back(leaf);
-    std::vector<FunctionPtr> bodies;
-    if (!loop.length) bodies.push_back(test.finish_ordered({condition}, captures));
-    bodies.push_back(body.finish_ordered(results, captures));
-
-    std::vector<ValueId> inputs;
-    size_t at = 0;
-    for (size_t i = 0; i < loop.names.size(); ++i) {
-      std::vector<Leaf> starts, types;
-      collect_leaves(carry.trees[i], types);
-      collect_leaves(initial[i], starts);
-      for (size_t k = 0; k < types.size(); ++k, ++at)
-        inputs.push_back(use(k < starts.size() ? cast(starts[k], types[k].type.dtype, types[k].weak) : placeholder_of(*this, types[k].type, carry.varying)));
-    }
-    for (const Leaf& x : loop.consumed) inputs.push_back(use(x));
-    for (const Leaf& c : captures) inputs.push_back(use(c));
-    Attrs attrs{{"carried", static_cast<int64_t>(carried.size())}};
-    if (loop.length) attrs.set("length", *loop.length), attrs.set("consumed", static_cast<int64_t>(loop.consumed.size()));
-    if (!carry.varying.empty()) attrs.set("defines", carry.varying);
-    std::vector<ValueId> ids = builder().emit_many(loop.length ? scan_op : while_op, inputs, attrs, span_, bodies);
-    size_t id = 0;
-    for (size_t i = 0; i < loop.names.size(); ++i)
-      set_local(loop.names[i], map_leaves<Leaf>(carry.trees[i], [&](const Leaf& x) { return frame_->result(ids[id++], x.weak); }));
-    if (loop.length) loop.stacked = map_leaves<Leaf>(value, [&](const Leaf& x) { return frame_->result(ids[id++], x.weak); });
-    return;
+    if (!changed) return emit_loop(loop, initial, carry.trees, carry.varying, step);
   }
+  error(Kind::Type, "the types of this loop's variables do not settle", "annotate or cast the values that the loop starts with");
+}
+
+namespace {
+
+/// The captures of both bodies, each once.
+std::vector<Leaf> joined_captures(const Frame& a, const Frame& b) {
+  std::vector<Leaf> out = a.captures();
+  for (const Leaf& leaf : b.captures()) {
+    bool there = std::any_of(out.begin(), out.end(), [&](const Leaf& c) { return c.frame == leaf.frame && c.id == leaf.id; });
+    if (!there) out.push_back(leaf);
+  }
+  return out;
+}
+
+std::vector<Leaf> leaves_of(const std::vector<Sym>& trees) {
+  std::vector<Leaf> out;
+  for (const Sym& t : trees) collect_leaves(t, out);
+  return out;
+}
+
+}  // namespace
+
+/// The operation, for types that a step keeps; the locals get its results.
+void Elaborator::emit_loop(Loop& loop, const std::vector<Sym>& initial, const std::vector<Sym>& carried, const std::vector<Dim>& varying, LoopStep& step) {
+  std::vector<Leaf> types = leaves_of(carried), next = leaves_of(step.after), values;
+  Frame* outer = swap_frame(&step.body);
+  std::vector<ValueId> results;
+  for (size_t i = 0; i < next.size(); ++i) results.push_back(use(cast(next[i], types[i].type.dtype, types[i].weak)));
+  if (loop.length) collect_leaves(step.value, values);
+  for (const Leaf& x : values) results.push_back(use(x));
+  swap_frame(outer);
+  std::vector<Leaf> captures = joined_captures(step.body, step.test);
+  std::vector<FunctionPtr> bodies;
+  if (!loop.length) bodies.push_back(step.test.finish_ordered({step.condition}, captures));
+  bodies.push_back(step.body.finish_ordered(results, captures));
+
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < loop.names.size(); ++i) {
+    std::vector<Leaf> starts, wanted;
+    collect_leaves(carried[i], wanted);
+    collect_leaves(initial[i], starts);   // none for a value that is not set before the loop
+    for (size_t k = 0; k < wanted.size(); ++k)
+      inputs.push_back(use(k < starts.size() ? cast(starts[k], wanted[k].type.dtype, wanted[k].weak) : placeholder_of(*this, wanted[k].type, varying)));
+  }
+  for (const Leaf& x : loop.consumed) inputs.push_back(use(x));
+  for (const Leaf& c : captures) inputs.push_back(use(c));
+  Attrs attrs{{"carried", static_cast<int64_t>(types.size())}};
+  if (loop.length) attrs.set("length", *loop.length), attrs.set("consumed", static_cast<int64_t>(loop.consumed.size()));
+  if (!varying.empty()) attrs.set("defines", varying);
+  std::vector<ValueId> ids = builder().emit_many(loop.length ? scan_op : while_op, inputs, attrs, span_, bodies);
+  size_t id = 0;
+  auto result = [&](const Leaf& x) { return frame_->result(ids[id++], x.weak); };
+  for (size_t i = 0; i < loop.names.size(); ++i) set_local(loop.names[i], map_leaves<Leaf>(carried[i], result));
+  if (loop.length) loop.stacked = map_leaves<Leaf>(step.value, result);
 }
 
 Sym Elaborator::loop_over_rows(Loop& loop, const Sym& rows, const std::function<Sym(const Sym&)>& step) {
@@ -235,7 +256,13 @@ void Elaborator::while_loop(const ast::While& s) {
   bool endless = false;   // `while true`
   loop.condition = [&]() -> Leaf {
     auto ask = [&]() -> Sym {
+      // It is asked only where nothing was left early, which a block inside it should know.
+      std::vector<std::pair<const char*, Sym>> flags;
+      for (const char* flag : {break_flag, continue_flag, return_flag})
+        if (find_local(flag)) flags.emplace_back(flag, local(flag));
+      nothing_left_early();
       Sym c = expr(s.condition);
+      for (auto& [flag, value] : flags) set_local(flag, value);
       SpanScope at(*this, s.condition->span);
       Leaf condition = truth(c, "`while`");
       endless = condition.constant && condition.constant->integer;
@@ -327,7 +354,9 @@ void Elaborator::for_loop(const ast::For& s) {
             x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "write 0..n for the numbers below n");
   for (const Leaf& x : leaves) require_equal(leaves[0].type.dims[0], x.type.dims[0], "the arrays of a `for` have {left} and {right} rows");
   counted_loop(int_leaf(0), size_leaf(leaves[0].type.dims[0]), s, [&](const Leaf& i) {
-    return map_leaves<Leaf>(source, [&](const Leaf& x) { return gather_rows(x, i, 0); });
+    return map_leaves<Leaf>(source, [&](const Leaf& x) {
+      return x.type.is_ragged() ? emit(*find_op("ragged_row"), {use(x), use(i)}, {{"defines", Dim::symbol("k")}}, x.weak) : gather_rows(x, i, 0);
+    });
   });
 }
 

@@ -51,6 +51,7 @@ class World {
           o.backend = std::move(backend);
           o.compile = compile;
           o.jit_all = jit_all;
+          o.memory_bytes = int64_t{4} << 30;
           o.write = [this](std::string_view text) { printed_ += text; };
           return o;
         }()) {

@@ -55,7 +55,7 @@ Code Generator::folded(const Ty& t, Scope& s, int depth) {
   Scope in = closed(s);
   std::string c = fresh("c"), x = fresh("x");
   Ty row = any_type(2), rows = row, carry = t;
-  bool stacked = t.rank() > 0 && rng.chance(40);
+  bool stacked = t.rank() > 0 && t.shape[0] <= 100 && rng.chance(40);
   int n = stacked ? t.shape[0] : rng.pick({1, 2, 3, 5});
   rows.shape.insert(rows.shape.begin(), n);
   if (stacked) carry = any_type(2);
@@ -76,7 +76,7 @@ Code Generator::mapped(const Ty& t, Scope& s, int depth) {
   Scope in = closed(s);
   std::vector<Code> arguments;
   std::string specs, names, call;
-  if (rng.chance(25)) {   // one after another
+  if (t.shape[0] <= 100 && rng.chance(25)) {   // one after another
     Ty part{t.dtype, {t.shape.begin() + 1, t.shape.end()}}, row = any_type(2), rows = row;
     rows.shape.insert(rows.shape.begin(), t.shape[0]);
     std::string x = fresh("x");

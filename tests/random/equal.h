@@ -33,8 +33,23 @@ inline bool same_value(const Value& a, const Value& b) {
   return same;
 }
 
-/// Values of lanes with a lane axis in front; nullopt when their shapes differ or they are no arrays.
+/// Values of lanes with a lane axis in front; nullopt when their shapes differ or they are not made of arrays.
 inline std::optional<Value> stacked(const std::vector<Value>& lanes) {
+  if (!lanes[0].leaf()) {
+    std::vector<std::vector<Array>> leaves(lanes.size());
+    for (size_t i = 0; i < lanes.size(); ++i) collect_leaves(lanes[i], leaves[i]);
+    bool good = true;
+    size_t at = 0;
+    Value out = map_leaves<Array>(lanes[0], [&](const Array& first) {
+      std::vector<Value> column;
+      for (const auto& l : leaves) column.push_back(at < l.size() ? l[at] : first);
+      ++at;
+      auto all = stacked(column);
+      good = good && all;
+      return all ? *all->leaf() : first;
+    });
+    return good && (lanes[0].as<Value::Tuple>() || lanes[0].as<Value::Record>()) ? std::optional(out) : std::nullopt;
+  }
   const Array* first = lanes[0].leaf();
   if (!first || first->dtype == DType::Str) return std::nullopt;
   Shape shape = first->shape;

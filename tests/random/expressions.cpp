@@ -34,7 +34,11 @@ const std::vector<PublicRow>& public_rows() {
 
 }  // namespace
 
+/// Thrown where a maker asks for an operand that would take too long.
+struct TooLarge {};
+
 Code Generator::expr(const Ty& t, Scope& s, int depth) {
+  if (t.count() > largest_count) throw TooLarge{};
   if (depth <= 0 || rng.chance(8)) return leaf(t, s);
   struct Weighted { int weight; Maker make; };
   static const std::vector<Weighted> makers = {
@@ -54,7 +58,12 @@ Code Generator::expr(const Ty& t, Scope& s, int depth) {
     int at = rng.below(total);
     const Weighted* chosen = makers.data();
     while (at >= chosen->weight) at -= chosen++->weight;
-    if (Code c = (this->*chosen->make)(t, s, depth)) return c;
+    bool outer = lanes;
+    try {
+      if (Code c = (this->*chosen->make)(t, s, depth)) return c;
+    } catch (const TooLarge&) {
+      lanes = outer;
+    }
   }
   return leaf(t, s);
 }

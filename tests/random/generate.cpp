@@ -23,6 +23,10 @@ Input input(Rng& rng, const std::string& name, const Ty& t) {
   if (t.count() == 0) return {name, t, dtype + "(zeros(" + shape_text(t.shape) + "))"};
   if (t.rank() == 0) return {name, t, dtype + "(" + input_value(rng, t.dtype) + ")"};
   std::string list;
+  if (t.count() > 500) {
+    std::string values = fmt::format("arange({}) * {} % {} - {}", t.count(), rng.pick({1, 7, 37}), rng.pick({13, 101, 1009}), rng.below(50));
+    return {name, t, fmt::format("{}(reshape({}{}, {}))", dtype, values, is_float(t.dtype) ? " / 7" : "", shape_text(t.shape))};
+  }
   for (int64_t i = 0; i < t.count(); ++i) list += (i ? ", " : "") + input_value(rng, t.dtype);
   return {name, t, fmt::format("reshape({}([{}]), {})", dtype, list, shape_text(t.shape))};
 }
@@ -85,6 +89,7 @@ class ModuleWriter {
     c.lanes = g_.rng.pick({1, 2, 3, 3, 4, 5, 9, 17});
     g_.lanes = c.mapped;
     g_.uses_contraction = false;
+    g_.long_size = g_.rng.chance(4) ? g_.rng.pick({1000, 4095, 4097, 9001, 70000}) : 0;
     Scope s;
     std::string params;
     int groups = g_.rng.between(1, 3);
@@ -96,6 +101,7 @@ class ModuleWriter {
       std::vector<Argument> group;
       for (int k = 0, n = form < 2 ? 2 : 1; k < n; ++k) {
         Ty t = g_.any_type(2), given = t;
+        if (c.mapped && t.count() > 10000) t.shape = given.shape = {3};
         Argument a;
         if (c.mapped && (g_.rng.chance(60) || (i == groups - 1 && !any_mapped))) {
           a.axis = g_.rng.chance(75) ? 0 : g_.rng.below(t.rank() + 1);
@@ -110,9 +116,12 @@ class ModuleWriter {
       }
       c.arguments.push_back({form == 0 ? Group::Tuple : form == 1 ? Group::Record : Group::Plain, group});
     }
-    Ty result = g_.any_type();
-    s.may_return = g_.rng.chance(25);
-    c.definition = fixed("fn " + c.name + "(" + params + ") $\n", {g_.body(result, s, g_.rng.pick({0, 0, 1, 1, 2, 4}), g_.rng.pick({1, 1, 2, 2, 3, 4}))});
+    int form = g_.rng.below(10), statements = g_.rng.pick({0, 0, 1, 1, 2, 4}), depth = g_.rng.pick({1, 1, 2, 2, 3, 4});
+    s.may_return = form >= 2 && g_.rng.chance(25);
+    Code body = form >= 2 ? g_.body(g_.any_type(), s, statements, depth)
+                          : g_.body(form == 0 ? "($, $)" : "(u=$, v=$)", {g_.any_type(), g_.any_type()}, s, statements, depth);
+    c.definition = fixed("fn " + c.name + "(" + params + ") $\n", {body});
+    g_.long_size = 0;
     c.close = c.mapped && g_.uses_contraction;
     module_.cases.push_back(std::move(c));
   }

@@ -6,6 +6,8 @@
 
 namespace tercet::random_programs {
 
+inline constexpr int64_t largest_count = 150000;   // elements of an array
+
 struct Variable {
   std::string text;        // an expression that reads it
   Ty type;
@@ -35,6 +37,7 @@ class Generator {
   std::vector<Helper> helpers;
   bool lanes = false;              // the function will run under vmap: no sizes that depend on values
   bool uses_contraction = false;
+  int long_size = 0;               // not 0: some arrays of the function are this long
 
   // types.cpp
   DType any_dtype();
@@ -74,6 +77,8 @@ class Generator {
   Code one_statement(Scope& s, int depth);
   /// The body of a function: statements and a last expression.
   Code body(const Ty& result, Scope& s, int count, int depth);
+  /// The same for a tuple or record, `form` with one `$` for each part.
+  Code body(const char* form, const std::vector<Ty>& parts, Scope& s, int count, int depth);
   std::string fresh(const char* stem) { return stem + std::to_string(names_++); }
   /// What a closure sees: variables that will not change.
   Scope closed(const Scope& s);

@@ -16,6 +16,7 @@ DType Generator::int_dtype() {
 int Generator::any_size() { return rng.pick({1, 1, 2, 2, 3, 3, 4, 5, 5, 7, 8, 9, 16, 17, rng.chance(20) ? 0 : 2, rng.chance(20) ? 33 : 3}); }
 
 Ty Generator::any_type(int max_rank) {
+  if (long_size && max_rank > 0 && rng.chance(50)) return {any_dtype(), {long_size}};
   Ty t{any_dtype(), {}};
   int rank = std::min(max_rank, rng.pick({0, 0, 1, 1, 1, 2, 2, 3}));
   for (int k = 0; k < rank; ++k) t.shape.push_back(any_size());

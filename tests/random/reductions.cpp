@@ -37,7 +37,7 @@ Code Generator::reduction(const Ty& t, Scope& s, int depth) {
       options = fmt::format(", axis={}", rng.chance(30) ? k - from.rank() : k);
     }
   }
-  if (from.count() > 2000) return nullptr;
+  if (from.count() > 2000 && !long_size) return nullptr;
   auto call = [&](const char* f, DType in, bool cast) {
     from.dtype = in;
     Code e = code(t, std::string(f) + "($" + options + ")", {expr(from, s, depth - 1)});

@@ -130,4 +130,10 @@ Code Generator::body(const Ty& result, Scope& s, int count, int depth) {
   return fixed("{\n$$\n}", {sequence(parts), expr(result, s, depth)});
 }
 
+Code Generator::body(const char* form, const std::vector<Ty>& results, Scope& s, int count, int depth) {
+  std::vector<Code> parts = statements(s, count, depth), values;
+  for (const Ty& t : results) values.push_back(expr(t, s, depth));
+  return fixed("{\n$$\n}", {sequence(parts), fixed(form, values)});
+}
+
 }  // namespace tercet::random_programs
