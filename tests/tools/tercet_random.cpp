@@ -17,6 +17,7 @@ using namespace tercet::random_programs;
 namespace {
 
 volatile uint64_t current_seed = 0;
+volatile std::sig_atomic_t stop = 0;   // asked to end: what was counted so far is still told
 
 void on_crash(int signal) {
   char text[96];
@@ -68,13 +69,14 @@ int main(int argc, char** argv) {
     return 0;
   }
   for (int s : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(s, on_crash);
+  for (int s : {SIGINT, SIGTERM}) std::signal(s, [](int) { stop = 1; });
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   std::shared_ptr<Backend> backend = jit ? make_llvm_backend() : nullptr;
   Counts counts;
   int differences = 0;
-  for (; counts.programs < count && elapsed() < seconds; ++seed) {
+  for (; counts.programs < count && elapsed() < seconds && !stop; ++seed) {
     current_seed = seed;
     Module module = generate(seed, cases);
     Checker checker(backend, options_for(seed));
@@ -94,8 +96,8 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     if (!keep_going) break;
   }
-  fmt::print("{} programs in {} modules, {} ended in the same error, {} compared with a loop over lanes, {} rejected; {} differences; {:.0f} s, {:.0f} programs/s\n",
-             counts.programs, counts.modules, counts.failed_alike, counts.lanes_compared, counts.rejected, differences, elapsed(),
+  fmt::print("{} programs in {} modules, {} ended in the same error, {} compared with a loop over lanes, {} met a limit when compiled; {} more rejected; {} differences; {:.0f} s, {:.0f} programs/s\n",
+             counts.programs, counts.modules, counts.failed_alike, counts.lanes_compared, counts.limits, counts.rejected, differences, elapsed(),
              static_cast<double>(counts.programs) / elapsed());
   if (reasons)
     for (auto& [reason, n] : counts.reasons) fmt::print("{:6} {}\n{}", n, reason, counts.examples[reason]);
