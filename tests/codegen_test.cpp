@@ -302,6 +302,39 @@ TEST_CASE("an argument that is used elsewhere is left as it was", "[codegen]") {
   CHECK(code->run(context, std::move(given))[0].data<float>() == memory);   // the only owner gave it away
 }
 
+TEST_CASE("kernels stop soon after they are asked to", "[codegen]") {
+  class Stopping final : public EvalContext {
+   public:
+    int left = 3;
+    void poll() override {
+      if (--left < 0) fail(Kind::Interrupt, {}, "interrupted");
+    }
+    std::vector<Array> run_body(const Function& body, std::vector<Array> a) override { return evaluate(body, *this, std::move(a)); }
+    std::vector<Array> call(const Op& op, std::vector<Array> a) override { return run_body(*op.bodies[0], std::move(a)); }
+    void report(Diagnostic d, LaneIndex) override { throw Failure(std::move(d)); }
+    void print(std::string, LaneIndex) override {}
+    void begin_region() override {}
+    void end_region() override {}
+    void push_lane(int64_t) override {}
+    void pop_lane() override {}
+  };
+  Program b;
+  Dim n = Dim::symbol("n");
+  ValueId x = b.param({DType::F32, {n}});
+  ValueId y = b.op("tanh", {b.op("add", {b.op("exp", {x}), x})});
+  FunctionPtr f = b.finish({y, b.op("sum", {b.op("sin", {y})}, {{"axes", Ints{0}}})});
+  Array large = numbers(DType::F32, {3000000});
+  for (const CompileOptions& options : all_options()) {
+    auto code = backend().compile(f, options);
+    Stopping context;
+    CHECK_THROWS_AS(code->run(context, {large}), Failure);
+    CHECK(context.left == -1);                     // asked no more once it had said so
+    context.left = 1 << 20;
+    code->run(context, {large});
+    CHECK((1 << 20) - context.left > 10);          // asked every now and then
+  }
+}
+
 TEST_CASE("a fused kernel is vector code of the width asked for, without calls", "[codegen]") {
   Program b;
   Dim n = Dim::symbol("n");

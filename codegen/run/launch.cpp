@@ -10,6 +10,7 @@
 #include "codegen/run/block_totals.h"
 #include "codegen/run/threads.h"
 #include "interpreter/runtime/reduce.h"
+#include "interpreter/runtime/thread_sanitizer.h"
 
 namespace tercet::codegen {
 namespace {
@@ -114,20 +115,23 @@ class Run {
   template <class One> void parallel(int64_t chunks, const One& one) {
     std::atomic<bool> stop{false};
     const auto caller = std::this_thread::get_id();
-    arena_of(l_.threads).execute([&] {
-      tbb::parallel_for(int64_t{0}, chunks, [&](int64_t c) {
-        if (stop.load(std::memory_order_relaxed)) return;
-        if (std::this_thread::get_id() == caller) {
-          try {
-            context_.poll();
-          } catch (...) {
-            stop = true;
-            throw;
-          }
+    auto step = [&](int64_t c) {
+      observe();
+      if (stop.load(std::memory_order_relaxed)) return;
+      if (std::this_thread::get_id() == caller) {
+        try {
+          context_.poll();
+        } catch (...) {
+          stop = true;
+          throw;
         }
-        one(c);
-      }, tbb::simple_partitioner());
-    });
+      }
+      one(c);
+      publish();
+    };
+    publish();
+    arena_of(l_.threads).execute([&] { tbb::parallel_for(int64_t{0}, chunks, step, tbb::simple_partitioner()); });
+    observe();
   }
 
   const Launch& l_;

@@ -300,13 +300,37 @@ Dim positive_part(const Dim& d) {
 Dim max(const Dim& a, const Dim& b) { return b + positive_part(a - b); }
 Dim min(const Dim& a, const Dim& b) { return a - positive_part(a - b); }
 
+namespace {
+
+/// The sizes that a broadcast size is made of.
+void collect_parts(const Dim& d, std::vector<Dim>& out) {
+  const std::vector<DimTerm> terms = d.terms();
+  bool bare = terms.size() == 1 && terms[0].coefficient == 1 && terms[0].factors.size() == 1;
+  if (!bare || terms[0].factors[0]->kind != DimAtom::Broadcast) {
+    out.push_back(d);
+    return;
+  }
+  collect_parts(terms[0].factors[0]->a, out);
+  collect_parts(terms[0].factors[0]->b, out);
+}
+
+}  // namespace
+
+// Of sizes that go together, the order and repetition do not matter: broadcast(broadcast(n, m), n) is broadcast(n, m).
+// The parts are therefore kept as a sorted set, without which repeated broadcasts would grow without bound.
 Dim broadcast(const Dim& a, const Dim& b) {
   if (a == b || b.is(1)) return a;
   if (a.is(1)) return b;
   if (a.not_one()) return a;
   if (b.not_one()) return b;
-  return compare(a, b) > 0 ? broadcast(b, a)
-                           : Dim::binary_atom(DimAtom::Broadcast, a, b, [] { return std::optional<Dim>(); });
+  std::vector<Dim> parts;
+  collect_parts(a, parts);
+  collect_parts(b, parts);
+  std::sort(parts.begin(), parts.end(), [](const Dim& x, const Dim& y) { return compare(x, y) < 0; });
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  Dim all = parts[0];
+  for (size_t i = 1; i < parts.size(); ++i) all = Dim::binary_atom(DimAtom::Broadcast, all, parts[i], [] { return std::optional<Dim>(); });
+  return all;
 }
 
 int compare(const Dim& a, const Dim& b) {
