@@ -208,7 +208,10 @@ class Elaborator {
   void assign(const ast::Assign& s);
   void for_loop(const ast::For& s);
   void while_loop(const ast::While& s);
+  struct LoopStep;
   void run_loop(Loop& loop);
+  void elaborate_step(const Loop& loop, const std::vector<Sym>& carried, LoopStep& step);
+  void emit_loop(Loop& loop, const std::vector<Sym>& initial, const std::vector<Sym>& carried, const std::vector<Dim>& varying, LoopStep& step);
   void counted_loop(const Leaf& low, const Leaf& high, const ast::For& s, const std::function<Sym(const Leaf&)>& element);
   void bind(const ast::Pattern& pattern, const Sym& value, bool is_var);
   Sym if_expression(const ast::If& n, bool needed);
@@ -249,6 +252,9 @@ class Elaborator {
   std::vector<struct BatchedValue> lanes_one_by_one(const Function& f, std::span<const struct BatchedValue> arguments, const Dim& lanes);
   TransformSpec read_spec(const ast::Transform& t);
   Sym apply_transformed(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
+  struct LaneLeaf;
+  class LaneReader;
+  Dim lane_count(const std::vector<LaneLeaf>& leaves, const TransformSpec& spec);
   Sym apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
   Sym apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
 Sym emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given,
@@ -279,5 +285,6 @@ class SpanScope {
 /// "f32[3, 128]", "tuple", "function", …: what a value is, for messages.
 std::string describe(const Sym& value);
 std::string describe(const Leaf& leaf);
+std::string text_of(const AxisSpec& spec);   // as written: "0", "_", "(0,_)"
 
 }  // namespace tercet

@@ -1,0 +1,215 @@
+// vmap: a function of one lane applied to all lanes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/passes/batch.h"
+
+namespace tercet {
+
+Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
+                          const std::function<Sym(std::span<const Leaf>)>& body) {
+  std::vector<BatchedValue> arguments;
+  bool ragged = false;
+  for (const Leaf& x : mapped) {
+    arguments.push_back({use(x), true});
+    ragged |= x.type.is_ragged();
+  }
+  Frame* outer = frame_;
+  Frame lane(name, outer);
+  frame_ = &lane;
+  Sym result;
+  std::vector<Leaf> leaves;
+  std::vector<ValueId> ids;
+  try {
+    std::vector<Leaf> params;
+    for (const Leaf& x : mapped) {
+      Type type = x.type;
+      type.dims.erase(type.dims.begin());
+      if (!type.dims.empty() && type.dims[0].is_ragged()) type.dims[0] = Dim::symbol("k");   // each row its own length
+      params.push_back(lane.param(type, x.weak));
+    }
+    result = body(params);
+    collect_leaves(result, leaves);
+    for (const Leaf& x : leaves) ids.push_back(use(x));
+  } catch (...) {
+    frame_ = outer;
+    throw;
+  }
+  frame_ = outer;
+  FunctionPtr f = lane.finish(ids);
+  for (const Leaf& c : lane.captures()) arguments.push_back({use(c), false});
+  bool effects = has_effects(*f);
+  if (effects) emit_effect(region_begin_op, {}, {});
+  std::vector<BatchedValue> values;
+  size_t mark = builder().mark();
+  try {
+    if (!ragged) values = batch_into(builder(), *f, arguments, lanes);
+  } catch (const LaneDependentSize&) {
+    builder().rollback(mark);
+    ragged = true;
+  }
+  if (ragged) values = lanes_one_by_one(*f, arguments, lanes);
+  if (effects) emit_effect(region_end_op, {}, {});
+  size_t at = 0;
+  return map_leaves<Leaf>(result, [&](const Leaf& x) {
+    BatchedValue v = values[at++];
+    Leaf out = frame_->result(v.value, x.weak);
+    if (v.mapped) return out;
+    std::vector<Dim> dims = out.type.dims;
+    dims.insert(dims.begin(), lanes);
+    return broadcast_to(out, dims);
+  });
+}
+
+/// Lanes whose sizes differ run one after another, each with its own sizes; results that differ in size are ragged.
+std::vector<BatchedValue> Elaborator::lanes_one_by_one(const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes) {
+  Builder body("lane");
+  body.param({DType::I64, {}});
+  std::vector<ValueId> params, inputs;
+  int64_t consumed = 0;
+  for (size_t i = 0; i < f.params.size(); ++i) {   // the mapped arguments come first
+    params.push_back(body.param(f.type(f.params[i])));
+    inputs.push_back(arguments[i].value);
+    consumed += arguments[i].mapped;
+  }
+  std::vector<ValueId> results = inline_function(body, f, params);
+  std::vector<BatchedValue> out;
+  Attrs attrs{{"length", lanes}, {"carried", int64_t{0}}, {"consumed", consumed}, {"lanes", true}};
+  for (ValueId v : builder().emit_many(scan_op, std::move(inputs), std::move(attrs), span_, {body.finish(results)})) out.push_back({v, true});
+  return out;
+}
+
+/// An array of a call with the axis it is mapped along; nullopt is shared.
+struct Elaborator::LaneLeaf { Leaf leaf; std::optional<int64_t> axis; std::string title; };
+
+/// Reads which arrays of a vmap's arguments are mapped, and along which axis.
+class Elaborator::LaneReader {
+ public:
+  LaneReader(Elaborator& e, const TransformSpec& spec, std::vector<std::string> names) : e_(e), spec_(spec), names_(std::move(names)) {}
+  std::vector<LaneLeaf> leaves;      // in the order of collect_leaves over the arguments
+
+  void arguments(std::vector<CallArgument>& arguments) {
+    check_names();
+    size_t position = 0;
+    for (CallArgument& a : arguments) {
+      if (a.value.as<Sym::Range>()) a.value = e_.array(a.value, "vmap");
+      std::string name = a.name.empty() ? (position < names_.size() ? names_[position] : "") : a.name;
+      size_t at = a.name.empty() ? position++ : static_cast<size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
+      read(a.value, spec_of(name, at), name.empty() ? fmt::format("argument {}", at + 1) : name);
+    }
+    if (spec_.positional.size() > std::max(arguments.size(), names_.size()))
+      e_.error(Kind::Type, fmt::format("vmap has {} axes for {} arguments", spec_.positional.size(), arguments.size()));
+  }
+
+ private:
+  static const AxisSpec* shared() {
+    static const AxisSpec spec;
+    return &spec;
+  }
+
+  void check_names() const {
+    for (auto& [name, axis] : spec_.named) {
+      if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
+      std::string near = closest_name(name, names_);
+      e_.error(Kind::Name, fmt::format("vmap[{}=…]: the function has no parameter `{}`", name, name), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+    }
+  }
+
+  /// The spec of a parameter; null: nothing was given, so every array is mapped along axis 0.
+  const AxisSpec* spec_of(const std::string& name, size_t at) const {
+    for (auto& [n, s] : spec_.named)
+      if (n == name && !name.empty()) return &s;
+    if (spec_.positional.empty() && spec_.named.empty()) return nullptr;
+    return at < spec_.positional.size() ? &spec_.positional[at] : shared();
+  }
+
+  static const AxisSpec* child(const AxisSpec* axis, size_t i, const std::string& field) {
+    if (!axis || axis->kind == AxisSpec::Kind::Axis || axis->kind == AxisSpec::Kind::Shared) return axis;
+    if (axis->kind == AxisSpec::Kind::Tuple && i < axis->children.size()) return &axis->children[i];
+    for (size_t k = 0; k < axis->names.size(); ++k)
+      if (axis->names[k] == field) return &axis->children[k];
+    return shared();
+  }
+
+  void read(const Sym& value, const AxisSpec* axis, const std::string& title) {
+    if (value.is_function()) {   // what it captured goes through as it is
+      std::vector<Leaf> inside;
+      collect_leaves(value, inside);
+      for (Leaf& x : inside) leaves.push_back({x, std::nullopt, title});
+    } else if (auto* x = value.leaf()) {
+      leaves.push_back({*x, axis_of(*x, axis, title), title});
+    } else if (auto* tuple = value.as<Sym::Tuple>()) {
+      for (size_t i = 0; i < tuple->elements.size(); ++i) read(tuple->elements[i], child(axis, i, ""), fmt::format("{}[{}]", title, i));
+    } else if (auto* record = value.as<Sym::Record>()) {
+      for (size_t i = 0; i < record->names.size(); ++i) read(record->values[i], child(axis, i, record->names[i]), title + "." + record->names[i]);
+    } else if (auto* range = value.as<Sym::Range>()) {
+      read(*range->low, axis, title);
+      read(*range->high, axis, title);
+    }
+  }
+
+  std::optional<int64_t> axis_of(const Leaf& x, const AxisSpec* axis, const std::string& title) const {
+    int rank = x.type.rank();
+    if (!axis) return rank ? std::optional<int64_t>(0) : std::nullopt;
+    if (axis->kind == AxisSpec::Kind::Shared) return std::nullopt;
+    if (axis->kind != AxisSpec::Kind::Axis) e_.error(Kind::Type, fmt::format("`{}` is {}, and its axes are given as {}", title, describe(x), text_of(*axis)));
+    if (rank == 0) e_.error(Kind::Shape, fmt::format("vmap maps axis {} of `{}`, which is the scalar {}", axis->axis, title, describe(x)), "write `_` for it: it is shared");
+    if (axis->axis < -rank || axis->axis >= rank) e_.error(Kind::Shape, fmt::format("`{}` is {} and has no axis {}", title, describe(x), axis->axis));
+    int64_t at = axis->axis < 0 ? axis->axis + rank : axis->axis;
+    if (x.type.is_ragged() && at != 0) e_.error(Kind::Unsupported, fmt::format("axis {} of `{}`: rows of different length are mapped along axis 0", at, title));
+    return at;
+  }
+
+  Elaborator& e_;
+  const TransformSpec& spec_;
+  std::vector<std::string> names_;
+};
+
+/// The number of lanes, on which all mapped arrays agree.
+Dim Elaborator::lane_count(const std::vector<LaneLeaf>& leaves, const TransformSpec& spec) {
+  const LaneLeaf* first = nullptr;
+  for (const LaneLeaf& l : leaves) {
+    if (!l.axis) continue;
+    if (!first) first = &l;
+    else
+      require_equal(first->leaf.type.dims[static_cast<size_t>(*first->axis)], l.leaf.type.dims[static_cast<size_t>(*l.axis)],
+                    fmt::format("vmap maps sizes that differ: `{}` has {{left}}, `{}` has {{right}}", first->title, l.title),
+                    "map them along axes of one size, or share one with `_`");
+  }
+  if (first) return first->leaf.type.dims[static_cast<size_t>(*first->axis)];
+  if (spec.size >= 0) return Dim(spec.size);
+  error(Kind::Type, "vmap maps nothing: no argument is an array", "give it an array, or call the function without vmap");
+}
+
+Sym Elaborator::apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span) {
+  LaneReader reader(*this, *t.spec, parameter_names(*t.function));
+  reader.arguments(arguments);
+  Dim lanes = lane_count(reader.leaves, *t.spec);
+  std::vector<Leaf> mapped;
+  for (const LaneLeaf& l : reader.leaves) {
+    if (!l.axis) continue;
+    Leaf x = move_axis(frame_->result(use(l.leaf), l.leaf.weak), *l.axis, 0);
+    std::vector<Dim> dims = x.type.dims;
+    dims[0] = lanes;   // one name for the lanes of all
+    mapped.push_back(x.type.is_ragged() ? x : broadcast_to(x, dims));
+  }
+  Sym out = map_lanes("lane", lanes, mapped, [&](std::span<const Leaf> params) {
+    size_t leaf = 0, param = 0;
+    std::vector<CallArgument> inner = arguments;
+    for (CallArgument& a : inner)
+      a.value = map_leaves<Leaf>(a.value, [&](const Leaf& x) { return reader.leaves[leaf++].axis ? params[param++] : x; });
+    return apply(*t.function, std::move(inner), span_);
+  });
+  if (t.spec->out == 0) return out;
+  return map_leaves<Leaf>(out, [&](const Leaf& x) {
+    int64_t to = t.spec->out < 0 ? t.spec->out + x.type.rank() : t.spec->out;
+    if (to < 0 || to >= x.type.rank()) error(Kind::Shape, fmt::format("the result {} has no axis {} for `out`", describe(x), t.spec->out));
+    return move_axis(x, 0, to);
+  });
+}
+
+}  // namespace tercet
