@@ -34,9 +34,6 @@ const std::vector<PublicRow>& public_rows() {
 
 }  // namespace
 
-/// Thrown where a maker asks for an operand that would take too long.
-struct TooLarge {};
-
 Code Generator::expr(const Ty& t, Scope& s, int depth) {
   if (t.count() > largest_count) throw TooLarge{};
   if (depth <= 0 || rng.chance(8)) return leaf(t, s);

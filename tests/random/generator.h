@@ -8,6 +8,9 @@ namespace tercet::random_programs {
 
 inline constexpr int64_t largest_count = 150000;   // elements of an array
 
+/// Thrown where a maker asks for a larger one; whoever chose the maker chooses another.
+struct TooLarge {};
+
 struct Variable {
   std::string text;        // an expression that reads it
   Ty type;
@@ -87,7 +90,7 @@ class Generator {
   Code as(const Ty& t, Code e);
 
  private:
-  Code loop(Scope& s, int depth), conditional(Scope& s, int depth), assignment(Scope& s, int depth), print_statement(Scope& s, int depth);
+  Code any_statement(Scope& s, int depth), loop(Scope& s, int depth), conditional(Scope& s, int depth), assignment(Scope& s, int depth), print_statement(Scope& s, int depth);
   int names_ = 0;
 };
 

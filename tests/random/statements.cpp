@@ -12,6 +12,17 @@ std::vector<Code> Generator::statements(Scope& s, int count, int depth) {
 }
 
 Code Generator::one_statement(Scope& s, int depth) {
+  for (;;) {
+    bool outer = lanes;
+    try {
+      return any_statement(s, depth);
+    } catch (const TooLarge&) {
+      lanes = outer;
+    }
+  }
+}
+
+Code Generator::any_statement(Scope& s, int depth) {
   int kind = rng.below(100);
   if (kind < 30) {
     Ty t = any_type();
