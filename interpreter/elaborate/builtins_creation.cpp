@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/fitting.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -38,12 +38,7 @@ Sym zeros(Elaborator& e, A& a) { return filled(e, a, 0); }
 Sym ones(Elaborator& e, A& a) { return filled(e, a, 1); }
 /// A value that fills a shape: it broadcasts to it, as in NumPy.
 Leaf filled_with(Elaborator& e, const Leaf& value, const std::vector<Dim>& dims, DType dtype) {
-  const std::vector<Dim>& have = value.type.dims;
-  if (have.size() > dims.size()) e.error(Kind::Shape, fmt::format("{} does not fill a shape of {}", describe(value), to_string(dims)));
-  for (size_t k = 0; k < have.size(); ++k) {
-    const Dim &h = have[have.size() - 1 - k], &w = dims[dims.size() - 1 - k];
-    if (!(h == w) && !h.is(1)) e.require_equal(h, w, "a value of size {left} does not fill a size of {right}");
-  }
+  require_fits(e, value.type.dims, dims, "a value of size {left} does not fill a size of {right}");
   return e.full(dims, value, dtype);
 }
 Sym full(Elaborator& e, A& a) {

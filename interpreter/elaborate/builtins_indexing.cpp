@@ -1,7 +1,7 @@
 // Library: selection, take and put with their modes, counting.
 #include <fmt/format.h>
 
-#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/fitting.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -95,12 +95,7 @@ Sym put(Elaborator& e, A& a) {
   std::vector<Dim> dims = index.type.dims;
   dims.insert(dims.end(), x.type.dims.begin() + 1, x.type.dims.end());
   Leaf value = e.cast(v, x.type.dtype);
-  std::vector<Dim> have = value.type.dims;
-  if (have.size() > dims.size()) e.error(Kind::Shape, fmt::format("{} does not fit into a part of shape {}", describe(v), to_string(dims)));
-  for (size_t k = 0; k < have.size() && k < dims.size(); ++k) {
-    const Dim &h = have[have.size() - 1 - k], &w = dims[dims.size() - 1 - k];
-    if (!(h == w) && !h.is(1)) e.require_equal(h, w, "a value of size {left} does not fit into a part of size {right}");
-  }
+  require_fits(e, value.type.dims, dims, "a value of size {left} does not fit into a part of size {right}");
   Leaf filled = e.broadcast_to(e.frame().result(e.use(value)), dims);
   return e.emit(scatter_op, {e.use(x), e.use(filled), e.use(e.cast(e.frame().result(e.use(where)), DType::I64))}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", op}});
 }

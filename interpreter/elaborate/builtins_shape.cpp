@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/fitting.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -120,13 +120,7 @@ Sym squeeze(Elaborator& e, A& a) {
 Sym broadcast_to(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "broadcast_to");
   Dims dims = e.shape(*a[1], "broadcast_to");
-  if (dims.size() < x.type.dims.size()) e.error(Kind::Shape, fmt::format("{} has more axes than {}", describe(x), to_string(dims)));
-  for (size_t k = 0; k < x.type.dims.size(); ++k) {
-    const Dim &have = x.type.dims[x.type.dims.size() - 1 - k], &want = dims[dims.size() - 1 - k];
-    if (have == want || have.is(1)) continue;
-    if (have.not_one()) e.require_equal(have, want, "a size of {left} does not become {right}", "only a size of 1 repeats");
-    else e.emit_effect(check_dims_op, {}, {{"left", have}, {"right", want}, {"relation", std::string("broadcast")}, {"message", std::string("a size of {left} does not become {right}")}});
-  }
+  require_fits(e, x.type.dims, dims, "a size of {left} does not become {right}");
   return e.broadcast_to(e.frame().result(e.use(x)), dims);
 }
 

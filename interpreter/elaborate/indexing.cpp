@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/fitting.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -344,14 +344,7 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
   Leaf v = cast(value, dtype);
   Dims shape = result_dims(parts, index.dims, index.place, index.apart);
   auto fitted = [&](Leaf y) {   // the value in the written shape
-    for (size_t k = 0; k < y.type.dims.size() && k < shape.size(); ++k) {
-      const Dim &have = y.type.dims[y.type.dims.size() - 1 - k], &want = shape[shape.size() - 1 - k];
-      if (!(have == want) && !have.is(1)) {
-        if (have.constant() && want.constant()) error(Kind::Shape, fmt::format("{} does not fit into a part of shape {}", describe(value), to_string(shape)));
-        emit_effect(check_dims_op, {}, {{"left", have}, {"right", want}, {"relation", std::string("broadcast")}, {"message", std::string("a value of size {left} does not fit into a part of size {right}")}});
-      }
-    }
-    if (y.type.dims.size() > shape.size()) error(Kind::Shape, fmt::format("{} does not fit into a part of shape {}", describe(value), to_string(shape)));
+    require_fits(*this, y.type.dims, shape, "a value of size {left} does not fit into a part of size {right}");
     return broadcast_to(frame_->result(use(y)), shape);
   };
   bool accumulates = op && !index.axes.empty() && dtype != DType::Bool && dtype != DType::Str &&

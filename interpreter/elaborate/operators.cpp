@@ -239,7 +239,9 @@ Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
   if (op == BinaryOp::MatMul) return matmul(a, b);
   const OperatorRow& row = row_of(op);
   bool scalars = a.type.rank() == 0 && b.type.rank() == 0;
-  if (scalars && a.constant && b.constant && !is_float(a.type.dtype) && !is_float(b.type.dtype) &&
+  // Constants are kept as i64, which holds every integer but the upper half of u64.
+  bool wide = a.type.dtype == DType::U64 || b.type.dtype == DType::U64;
+  if (scalars && !wide && a.constant && b.constant && !is_float(a.type.dtype) && !is_float(b.type.dtype) &&
       a.type.dtype <= DType::F64 && b.type.dtype <= DType::F64) {
     bool soft = a.constant->soft || b.constant->soft;
     auto with_softness = [&](Leaf leaf) { return soft ? softened(leaf) : leaf; };
@@ -394,7 +396,7 @@ Sym Elaborator::unary(const ast::Unary& u) {
     }
     Leaf y = x.type.dtype == DType::Bool ? cast(x, DType::I32) : x;
     if (u.op == ast::UnaryOp::Plus) return y;
-    if (y.constant && is_int(y.type.dtype)) {
+    if (y.constant && is_int(y.type.dtype) && y.type.dtype != DType::U64) {
       auto negated = static_cast<int64_t>(uint64_t(0) - static_cast<uint64_t>(y.constant->integer));
       Leaf out = int_leaf(scalar_of_int(y.type.dtype, negated).as_int(), y.type.dtype, y.weak);
       return y.constant->soft ? softened(out) : out;
@@ -462,10 +464,11 @@ Leaf Elaborator::stack(std::span<const Leaf> parts) {
 Leaf Elaborator::matmul(const Leaf& a, const Leaf& b) {
   std::array<Leaf, 2> in{a, b};
   bool weak = false;
+  for (const Leaf& x : in)
+    if (x.type.dtype > DType::F64) error(Kind::Type, fmt::format("`@` takes numbers, and this is {}", describe(x)));
   DType dtype = promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);
   if (dtype == DType::Bool) dtype = DType::I32;
   for (Leaf& x : in) {
-    if (x.type.dtype > DType::F64) error(Kind::Type, fmt::format("`@` takes numbers, and this is {}", describe(x)));
     if (x.type.rank() == 0) error(Kind::Shape, fmt::format("`@` takes arrays, and this is the scalar {}", describe(x)), "use * to scale");
     x = cast(x, dtype);
   }
@@ -475,9 +478,8 @@ Leaf Elaborator::matmul(const Leaf& a, const Leaf& b) {
   if (in[1].type.rank() >= 2 && left == in[1].type.dims.back()) help = "did you mean `x @ transpose(w)`?";
   if (!(left == right))
     require_equal(left, right, fmt::format("`@` needs equal inner sizes: left is {}, right is {}", describe(in[0]), describe(in[1])), help);
-  if (!(left == right)) in[1].type.dims[static_cast<size_t>(inner_b)] = left;
   std::vector<Dim> b_dims = in[1].type.dims;
-  in[1].type = frame_->builder().type(use(in[1]));
+  b_dims[static_cast<size_t>(inner_b)] = left;
   Leaf second = broadcast_to(in[1], b_dims);   // the inner size by the left side's name
   // Leading axes of the left side alone are free axes; those of the right side come first and go together, as in NumPy.
   if (second.type.rank() <= 2 || in[0].type.rank() == 1)

@@ -93,15 +93,22 @@ LaneIndex Session::Context::whole_lane(LaneIndex inner) const {
 }
 
 void Session::Context::report(Diagnostic diagnostic, LaneIndex lane) {
+  // No lane comes before the first, and lanes that run one by one have those before them behind: this failure is the
+  // one. A size that fails, which all lanes share, is reported so, and there would be nothing to go on with.
+  bool ends_region = region_depth_ > 0 && std::all_of(lane.begin(), lane.end(), [](int64_t i) { return i == 0; });
   lane = whole_lane(std::move(lane));
   diagnostic.row.assign(lane.rbegin(), lane.rend());
   if (region_depth_ == 0) throw Failure(std::move(diagnostic));
-  if (failure_) {
-    LaneIndex known(failure_->row.rbegin(), failure_->row.rend());
-    if (!before(lane, known)) return;
+  LaneIndex known;
+  if (failure_) known.assign(failure_->row.rbegin(), failure_->row.rend());
+  if (!failure_ || before(lane, known)) {
+    failure_ = std::move(diagnostic);
+    failure_at_ = lines_.size();
   }
-  failure_ = std::move(diagnostic);
-  failure_at_ = lines_.size();
+  if (!ends_region) return;
+  region_depth_ = 1;
+  lanes_.clear();
+  end_region();
 }
 
 void Session::Context::print(std::string text, LaneIndex lane) {

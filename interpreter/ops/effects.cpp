@@ -175,7 +175,8 @@ std::vector<Sample> check_nonzero_samples() { return {{{integers(DType::I32, {2}
 std::vector<Array> eval_check_dims(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   int64_t left = context.size(op.attrs.get<Dim>("left")), right = context.size(op.attrs.get<Dim>("right"));
   const std::string& relation = op.attrs.get<std::string>("relation");
-  bool good = left == right || (relation == "broadcast" && (left == 1 || right == 1)) || (relation == "at_least" && left >= right);
+  bool good = left == right || (relation == "broadcast" && (left == 1 || right == 1)) || (relation == "at_least" && left >= right) ||
+              (relation == "repeats" && left == 1);
   Lanes lanes(op, in);
   int64_t lane = 0;
   while (lane < lanes.count() && !lanes.alive(lane)) ++lane;
