@@ -17,7 +17,7 @@ void run_for(double seconds, uint64_t seed) {
   for (; std::chrono::duration<double>(Clock::now() - begin).count() < seconds; ++seed) {
     Module module = generate(seed, 8);
     Checker checker(backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512});
-    auto difference = checker.check(module, seed % 5 == 0, counts);
+    auto difference = checker.check(module, seed % 8 == 0, counts);
     if (!difference) continue;
     Module small = shrink(module, *difference, checker, 20);
     Counts ignored;

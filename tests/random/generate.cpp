@@ -66,7 +66,7 @@ class ModuleWriter {
   }
 
   void helper() {
-    Helper h{fmt::format("h{}", g_.helpers.size()), {}, g_.any_type(2)};
+    Helper h{fmt::format("help_{}", g_.helpers.size()), {}, g_.any_type(2)};
     Scope s;
     std::string params;
     for (int i = 0, n = g_.rng.between(1, 3); i < n; ++i) {
@@ -84,7 +84,7 @@ class ModuleWriter {
 
   void test_case(int number) {
     Case c;
-    c.name = fmt::format("f{}", number);
+    c.name = fmt::format("test_{}", number);   // f16 is a dtype
     c.mapped = g_.rng.chance(45);
     c.lanes = g_.rng.pick({1, 2, 3, 3, 4, 5, 9, 17});
     g_.lanes = c.mapped;
@@ -116,7 +116,7 @@ class ModuleWriter {
       }
       c.arguments.push_back({form == 0 ? Group::Tuple : form == 1 ? Group::Record : Group::Plain, group});
     }
-    int form = g_.rng.below(10), statements = g_.rng.pick({0, 0, 1, 1, 2, 4}), depth = g_.rng.pick({1, 1, 2, 2, 3, 4});
+    int form = g_.rng.below(10), statements = g_.rng.pick({0, 0, 0, 0, 1, 1, 2, 4}), depth = g_.rng.pick({1, 1, 1, 2, 2, 2, 3, 4});
     s.may_return = form >= 2 && g_.rng.chance(25);
     Code body = form >= 2 ? g_.body(g_.any_type(), s, statements, depth)
                           : g_.body(form == 0 ? "($, $)" : "(u=$, v=$)", {g_.any_type(), g_.any_type()}, s, statements, depth);

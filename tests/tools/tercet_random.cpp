@@ -1,6 +1,6 @@
 // Random programs run every way there is, until the time or the count is over; a difference is shrunk and printed.
 // Usage: tercet_random [--seconds N] [--seed S] [--count N] [--cases N] [--shrink-seconds N] [--keep-going] [--no-jit] [--reasons]
-//   --count: programs, counted as functions that ran in at least two ways. --cases: functions in a module (default 8).
+//   --count: programs, counted as functions that ran in at least two ways. --cases: functions in a module (default 16).
 //   A crash names the seed of its module: --seed S --count 1 runs it again, --show prints its text.
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   double seconds = 1e9, shrink_seconds = 60;
   uint64_t seed = 1;
   int64_t count = INT64_MAX;
-  int cases = 8;
+  int cases = 16;
   bool keep_going = false, jit = true, show = false, reasons = false;
   for (int i = 1; i < argc; ++i) {
     auto is = [&](const char* name) { return std::strcmp(argv[i], name) == 0; };
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
     current_seed = seed;
     Module module = generate(seed, cases);
     Checker checker(backend, options_for(seed));
-    auto difference = checker.check(module, seed % 5 == 0, counts);
+    auto difference = checker.check(module, seed % 8 == 0, counts);
     if (!difference) continue;
     ++differences;
     fmt::print("difference `{}` in the module of seed {} (simd {}, threads {})\n{}\n", difference->comparison, seed, options_for(seed).simd_bits,
