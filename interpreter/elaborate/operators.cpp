@@ -392,7 +392,7 @@ Sym Elaborator::unary(const ast::Unary& u) {
     if (x.type.dtype > DType::F64) error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", ast::spelling(u.op), describe(x)));
     if (u.op == ast::UnaryOp::BitNot) {
       if (is_float(x.type.dtype)) error(Kind::Type, fmt::format("`~` takes integers or bool, and this is {}", describe(x)));
-      return emit(bit_not_op, {use(x)}, {}, x.weak);
+      return elementwise(bit_not_op, {&x, 1}, x.type.dtype == DType::Bool ? Promotion::Keep : Promotion::CommonInt);
     }
     Leaf y = x.type.dtype == DType::Bool ? cast(x, DType::I32) : x;
     if (u.op == ast::UnaryOp::Plus) return y;
@@ -403,7 +403,7 @@ Sym Elaborator::unary(const ast::Unary& u) {
     }
     if (y.constant && y.weak) return float_leaf(-y.constant->real, y.type.dtype, true);
     if (y.dim && y.weak) return size_leaf(Dim(0) - *y.dim);
-    return emit(neg_op, {use(y)}, {}, y.weak);
+    return elementwise(neg_op, {&y, 1}, Promotion::Common);
   });
 }
 
