@@ -88,7 +88,7 @@ Code Generator::arithmetic(const Ty& t, Scope& s, int depth) {
   if (is_int(t.dtype) && (op == "//" || op == "%")) {
     if (rng.chance(60)) return code(t, fmt::format("($ {} {}{})", op, rng.between(1, 9), name_of(t.dtype)), {a});
     Code b = operand(t, s, depth - 1);
-    if (rng.chance(97)) return code(t, "($ " + op + " ($ | 1))", {a, b});   // odd, so never zero
+    if (rng.chance(92)) return code(t, "($ " + op + " ($ | 1))", {a, b});   // odd, so never zero
     return code(t, "($ " + op + " $)", {a, b});
   }
   if (is_int(t.dtype) && (op == "<<" || op == ">>")) return code(t, fmt::format("($ {} {})", op, rng.below(9)), {a});

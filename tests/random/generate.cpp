@@ -116,6 +116,10 @@ class ModuleWriter {
       }
       c.arguments.push_back({form == 0 ? Group::Tuple : form == 1 ? Group::Record : Group::Plain, group});
     }
+    if (g_.rng.chance(20) && !module_.inputs.empty()) {   // a global, which the function reads as it is at the call
+      const Input& global = g_.rng.pick(module_.inputs);
+      if (global.type.count() < 1000) s.variables.push_back({global.name, global.type});
+    }
     int form = g_.rng.below(10), statements = g_.rng.pick({0, 0, 0, 0, 1, 1, 2, 4}), depth = g_.rng.pick({1, 1, 1, 2, 2, 2, 3, 4});
     s.may_return = form >= 2 && g_.rng.chance(25);
     Code body = form >= 2 ? g_.body(g_.any_type(), s, statements, depth)

@@ -92,7 +92,7 @@ Code Generator::index_below(int n, const std::vector<int>& shape, Scope& s, int 
   if (n > most) dtype = DType::I32;
   Ty t{dtype, shape};
   if (shape.empty() && rng.chance(30)) return code(t, std::to_string(rng.below(std::max(n, 1))));
-  if (rng.chance(2) && depth > 1) return expr(t, s, depth - 1);   // may be out of range
+  if (rng.chance(4) && depth > 1) return expr(t, s, depth - 1);   // may be out of range
   std::string name = name_of(dtype);
   if (is_signed_int(dtype) && rng.chance(25)) return code(t, fmt::format("($ % {}{} - {}{})", n, name, n, name), {expr(t, s, depth - 1)});
   return code(t, fmt::format("($ % {}{})", n, name), {expr(t, s, depth - 1)});
