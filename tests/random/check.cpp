@@ -77,7 +77,7 @@ class World {
 };
 
 bool is_limit(const Ran& r) {
-  if (r.error) return r.error->kind == Kind::Unsupported;
+  if (r.error) return r.error->kind == Kind::Unsupported || r.error->message.find("rows of different length") != std::string::npos;
   std::vector<Array> leaves;
   if (r.value) collect_leaves(*r.value, leaves);
   return std::any_of(leaves.begin(), leaves.end(), [](const Array& a) { return a.ragged != nullptr; });
