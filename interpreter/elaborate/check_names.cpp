@@ -56,6 +56,7 @@ class Checker {
   }
 
   void function(const ast::FunctionDef& f) {
+    bool outer = std::exchange(inside_function_, true);   // defaults are read at the call too
     for (const ast::Param& p : f.params) maybe(p.default_value);
     scopes_.emplace_back();
     if (!f.name.empty()) scopes_.back().insert(f.name);
@@ -64,7 +65,6 @@ class Checker {
     };
     for (const ast::Param& p : f.params) names_of(p.pattern, scopes_.back()), sizes(p.type);
     sizes(f.result);
-    bool outer = std::exchange(inside_function_, true);
     expr(*f.body);
     inside_function_ = outer;
     scopes_.pop_back();
