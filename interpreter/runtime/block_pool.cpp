@@ -75,7 +75,7 @@ class Pool {
   std::mutex mutex_;
   std::deque<Block> blocks_;
   int64_t kept_ = 0;
-  const int64_t limit_ = std::min<int64_t>(int64_t{1} << 30, eighth_of_machine());
+  const int64_t limit_ = eighth_of_machine();
 };
 
 Pool& pool() {
