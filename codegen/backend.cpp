@@ -11,14 +11,16 @@ namespace {
 class LlvmExecutable final : public Executable {
  public:
   LlvmExecutable(FunctionPtr function, const CompileOptions& options)
-      : function_(std::move(function)), set_(plan(function_)), threads_(thread_count(options.threads)),
+      : function_(std::move(function)),
+        set_(plan(function_)),
+        threads_(thread_count(options.threads)),
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
         code_(compile_kernels(set_, simd_bits_)) {}
 
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
     CompiledContext context(outer, set_, code_, threads_);
     if (!set_.may_fail) return context.run(*set_.programs[0], std::move(arguments));
-    std::vector<Array> kept = arguments;   // shared, so that nothing overwrites them
+    std::vector<Array> kept = arguments;  // shared, so that nothing overwrites them
     try {
       return context.run(*set_.programs[0], std::move(arguments));
     } catch (const CheckFailed&) {

@@ -27,23 +27,31 @@ class RandomProgram {
   }
   FunctionPtr finish() {
     std::vector<ValueId> results;
-    for (int i = 0, n = between(1, 3); i < n; ++i) results.push_back(values_[values_.size() - 1 - static_cast<size_t>(between(0, 2))]);
+    for (int i = 0, n = between(1, 3); i < n; ++i)
+      results.push_back(values_[values_.size() - 1 - static_cast<size_t>(between(0, 2))]);
     return b_.finish(results);
   }
   std::vector<Array> arguments;
 
  private:
   int between(int a, int b) { return std::uniform_int_distribution<int>(a, b)(random_); }
-  template <class T> T pick(std::vector<T> of) { return of[static_cast<size_t>(between(0, static_cast<int>(of.size()) - 1))]; }
+  template <class T>
+  T pick(std::vector<T> of) {
+    return of[static_cast<size_t>(between(0, static_cast<int>(of.size()) - 1))];
+  }
   ValueId any() { return values_[static_cast<size_t>(between(0, static_cast<int>(values_.size()) - 1))]; }
   const Type& type(ValueId v) { return b_.type(v); }
-  ValueId op(const char* name, std::vector<ValueId> in, Attrs attrs = {}) { return b_.emit(*find_op(name), std::move(in), std::move(attrs)); }
+  ValueId op(const char* name, std::vector<ValueId> in, Attrs attrs = {}) {
+    return b_.emit(*find_op(name), std::move(in), std::move(attrs));
+  }
   void keep(ValueId v) { values_.push_back(v); }
 
   /// The first one gives both sizes their values.
   void parameter(bool first) {
-    DType dtype = pick<DType>({DType::F32, DType::F32, DType::F64, DType::I32, DType::F16, DType::BF16, DType::U8, DType::I64, DType::Bool});
-    Type t{dtype, pick<Dims>({{symbols_[0]}, {symbols_[0], symbols_[1]}, {symbols_[1], symbols_[0]}, {symbols_[1]}, {}})};
+    DType dtype = pick<DType>(
+        {DType::F32, DType::F32, DType::F64, DType::I32, DType::F16, DType::BF16, DType::U8, DType::I64, DType::Bool});
+    Type t{dtype,
+           pick<Dims>({{symbols_[0]}, {symbols_[0], symbols_[1]}, {symbols_[1], symbols_[0]}, {symbols_[1]}, {}})};
     if (first) t.dims = symbols_;
     Shape shape;
     for (const Dim& d : t.dims) shape.push_back(d == symbols_[0] ? sizes_[0] : sizes_[1]);
@@ -54,7 +62,8 @@ class RandomProgram {
     Array a = Array::make(dtype, shape);
     visit_dtype(dtype, [&]<class T>() {
       if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits>) {
-        std::vector<double> special{0, -0.0, 1, -1, 0.5, 1e30, -1e-30, std::nan(""), HUGE_VAL, -HUGE_VAL, 255, 256, -129};
+        std::vector<double> special{0,        -0.0,      1,   -1,  0.5, 1e30, -1e-30, std::nan(""),
+                                    HUGE_VAL, -HUGE_VAL, 255, 256, -129};
         for (int64_t i = 0; i < a.count(); ++i) {
           double v = between(0, 9) == 0 ? pick(special) : std::uniform_real_distribution<double>(-20, 20)(random_);
           a.data<T>()[i] = Compute<T>::store(cast<typename Compute<T>::type>(v));
@@ -80,18 +89,27 @@ class RandomProgram {
   void step() {
     ValueId v = any();
     switch (between(0, 9)) {
-      case 0: return views(v);
-      case 1: return reduction(v);
-      case 2: return keep(op("cast", {v}, {{"dtype", pick<DType>({DType::F32, DType::I32, DType::F16, DType::F64, DType::I8, DType::U16, DType::Bool})}}));
-      case 3: return indexing(v);
-      default: return elementwise(v);
+      case 0:
+        return views(v);
+      case 1:
+        return reduction(v);
+      case 2:
+        return keep(op("cast", {v},
+                       {{"dtype", pick<DType>({DType::F32, DType::I32, DType::F16, DType::F64, DType::I8, DType::U16,
+                                               DType::Bool})}}));
+      case 3:
+        return indexing(v);
+      default:
+        return elementwise(v);
     }
   }
   void elementwise(ValueId v) {
     static const std::vector<const OpDef*> rows = [] {
       std::vector<const OpDef*> out;
       for (const OpDef* d : op_table())
-        if (std::holds_alternative<CodeElementwise>(d->code) && d->samples && d->name != std::string("cast") && d->name != std::string("select")) out.push_back(d);
+        if (std::holds_alternative<CodeElementwise>(d->code) && d->samples && d->name != std::string("cast") &&
+            d->name != std::string("select"))
+          out.push_back(d);
       return out;
     }();
     for (int tries = 0; tries < 20; ++tries) {
@@ -136,7 +154,9 @@ class RandomProgram {
         if (dims.size() != 1) return;
         Dim other = symbols_[dims[0] == symbols_[0]];
         bool front = between(0, 1);
-        return keep(op("broadcast", {v}, {{"dims", front ? Dims{other, dims[0]} : Dims{dims[0], other}}, {"axes", front ? Ints{1} : Ints{0}}}));
+        return keep(
+            op("broadcast", {v},
+               {{"dims", front ? Dims{other, dims[0]} : Dims{dims[0], other}}, {"axes", front ? Ints{1} : Ints{0}}}));
       }
       case 2: {
         if (dims.empty()) return;
@@ -161,7 +181,8 @@ class RandomProgram {
     const Dims dims = type(v).dims;
     if (dims.empty()) return;
     bool logical = type(v).dtype == DType::Bool;
-    const char* kind = logical ? pick<const char*>({"any", "all"}) : pick<const char*>({"sum", "prod", "max", "min", "argmax", "argmin"});
+    const char* kind = logical ? pick<const char*>({"any", "all"})
+                               : pick<const char*>({"sum", "prod", "max", "min", "argmax", "argmin"});
     Ints axes = dims.size() == 1 ? Ints{0} : pick<Ints>({{0}, {1}, {0, 1}});
     keep(op(kind, {v}, {{"axes", axes}}));
   }
@@ -170,7 +191,7 @@ class RandomProgram {
     ValueId i = any();
     if (dims.empty() || !is_int(type(i).dtype)) return;
     int64_t axis = between(0, static_cast<int>(dims.size()) - 1);
-    if (sizes_[0] == 0) return;   // reading an empty array is for checks to prevent
+    if (sizes_[0] == 0) return;  // reading an empty array is for checks to prevent
     keep(op("gather", {v, i}, {{"axes", Ints{axis}}, {"batch", int64_t{0}}}));
     if (type(values_.back()).dims.size() > 2) values_.pop_back();
   }
@@ -208,7 +229,8 @@ TEST_CASE("random programs give the reference's bits when compiled", "[codegen][
     std::vector<Array> results = code->run(context, copies());
     for (size_t i = 0; i < results.size(); ++i) {
       if (!test::same_elements(results[i], expected[i])) {
-        UNSCOPED_INFO("seed " << seed << ", result " << i << ", " << options.simd_bits << " bits\n" << print(*f) << code->dump("kernels"));
+        UNSCOPED_INFO("seed " << seed << ", result " << i << ", " << options.simd_bits << " bits\n"
+                              << print(*f) << code->dump("kernels"));
         FAIL("compiled and reference results differ");
       }
     }

@@ -1,7 +1,7 @@
 // Compiled code against the reference: every row's samples and composed programs must give the same bits at both vector
 // widths and on one and two threads.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <map>
 
 #include "codegen/backend.h"
@@ -43,9 +43,10 @@ std::vector<Array> check(const FunctionPtr& f, const std::vector<Array>& argumen
     for (size_t i = 0; i < results.size(); ++i) {
       bool same = same_elements(results[i], expected[i]);
       if (!same) {
-        UNSCOPED_INFO("program:\n" << print(*f) << "result " << i << " at " << options.simd_bits << " bits, " << options.threads
-                                   << " threads\ncompiled:  " << show(results[i]) << "\nreference: " << show(expected[i])
-                                   << "\n" << code->dump("kernels"));
+        UNSCOPED_INFO("program:\n"
+                      << print(*f) << "result " << i << " at " << options.simd_bits << " bits, " << options.threads
+                      << " threads\ncompiled:  " << show(results[i]) << "\nreference: " << show(expected[i]) << "\n"
+                      << code->dump("kernels"));
         for (const Array& a : arguments) UNSCOPED_INFO("argument " << show(a));
       }
       REQUIRE(same);
@@ -66,14 +67,16 @@ Dims symbolic(const Shape& shape, std::map<int64_t, Dim>& symbols) {
   return dims;
 }
 
-/// The function of one op whose operands are parameters. Attributes keep constant sizes where they must agree with them.
+/// The function of one op whose operands are parameters. Attributes keep constant sizes where they must agree with
+/// them.
 FunctionPtr one_op(const OpDef& def, const Sample& sample, bool symbols) {
   Builder b(def.name);
   std::map<int64_t, Dim> known;
   std::vector<ValueId> inputs;
   for (const Array& a : sample.operands) {
     Dims dims = symbols ? symbolic(a.shape, known) : Dims{};
-    if (!symbols) for (int64_t s : a.shape) dims.emplace_back(s);
+    if (!symbols)
+      for (int64_t s : a.shape) dims.emplace_back(s);
     inputs.push_back(b.param({a.dtype, dims}));
   }
   return b.finish(b.emit_many(def, inputs, sample.attrs));
@@ -108,12 +111,20 @@ namespace {
 /// Writes programs as op("name", operands).
 struct Program : Builder {
   Program() : Builder("program") {}
-  ValueId op(const char* name, std::vector<ValueId> in, Attrs attrs = {}) { return emit(*find_op(name), std::move(in), std::move(attrs)); }
-  std::vector<ValueId> ops(const char* name, std::vector<ValueId> in, Attrs attrs = {}, std::vector<FunctionPtr> bodies = {}) {
+  ValueId op(const char* name, std::vector<ValueId> in, Attrs attrs = {}) {
+    return emit(*find_op(name), std::move(in), std::move(attrs));
+  }
+  std::vector<ValueId> ops(const char* name, std::vector<ValueId> in, Attrs attrs = {},
+                           std::vector<FunctionPtr> bodies = {}) {
     return emit_many(*find_op(name), std::move(in), std::move(attrs), {}, std::move(bodies));
   }
-  template <class T> ValueId number(T v) { return op("constant", {}, {{"value", Array::scalar(v)}}); }
-  ValueId spread(ValueId v, const Dims& dims, Ints axes) { return op("broadcast", {v}, {{"dims", dims}, {"axes", std::move(axes)}}); }
+  template <class T>
+  ValueId number(T v) {
+    return op("constant", {}, {{"value", Array::scalar(v)}});
+  }
+  ValueId spread(ValueId v, const Dims& dims, Ints axes) {
+    return op("broadcast", {v}, {{"dims", dims}, {"axes", std::move(axes)}});
+  }
 };
 
 Array numbers(DType dtype, const Shape& shape, int seed = 1) {
@@ -122,7 +133,8 @@ Array numbers(DType dtype, const Shape& shape, int seed = 1) {
     if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits>)
       for (int64_t i = 0; i < a.count(); ++i) {
         int64_t r = (i * 7919 + seed * 104729) % 2003;
-        a.data<T>()[i] = Compute<T>::store(cast<typename Compute<T>::type>(is_float(dtype) ? static_cast<double>(r) / 250.0 - 4.0 : static_cast<double>(r % 101 - 50)));
+        a.data<T>()[i] = Compute<T>::store(cast<typename Compute<T>::type>(
+            is_float(dtype) ? static_cast<double>(r) / 250.0 - 4.0 : static_cast<double>(r % 101 - 50)));
       }
   });
   return a;
@@ -131,7 +143,8 @@ Array numbers(DType dtype, const Shape& shape, int seed = 1) {
 }  // namespace
 
 TEST_CASE("a softmax over symbolic sizes, at sizes around the vector width", "[codegen]") {
-  for (const Shape& shape : {Shape{1, 1}, Shape{3, 15}, Shape{17, 16}, Shape{5, 33}, Shape{0, 4}, Shape{40, 5000}, Shape{2, 70000}}) {
+  for (const Shape& shape :
+       {Shape{1, 1}, Shape{3, 15}, Shape{17, 16}, Shape{5, 33}, Shape{0, 4}, Shape{40, 5000}, Shape{2, 70000}}) {
     Program b;
     Dims dims{Dim::symbol("n"), Dim::symbol("m")};
     ValueId x = b.param({DType::F32, dims});
@@ -145,8 +158,13 @@ TEST_CASE("a softmax over symbolic sizes, at sizes around the vector width", "[c
 TEST_CASE("large reductions run in blocks, columns and rows with the same bits", "[codegen]") {
   for (const char* kind : {"sum", "prod", "max", "argmin"})
     for (DType dtype : {DType::F32, DType::F16, DType::I32}) {
-      for (auto [shape, axes] : {std::pair{Shape{300001}, Ints{0}}, {Shape{3, 100003}, {1}}, {Shape{20001, 21}, {0}}, {Shape{2, 5001, 3}, {1}},
-                                 {Shape{7, 33, 401}, {0, 2}}, {Shape{7, 33, 401}, {1, 2}}, {Shape{700, 300}, {0, 1}}}) {
+      for (auto [shape, axes] : {std::pair{Shape{300001}, Ints{0}},
+                                 {Shape{3, 100003}, {1}},
+                                 {Shape{20001, 21}, {0}},
+                                 {Shape{2, 5001, 3}, {1}},
+                                 {Shape{7, 33, 401}, {0, 2}},
+                                 {Shape{7, 33, 401}, {1, 2}},
+                                 {Shape{700, 300}, {0, 1}}}) {
         Program b;
         Dims dims;
         for (size_t k = 0; k < shape.size(); ++k) dims.push_back(Dim::symbol("n"));
@@ -177,7 +195,8 @@ TEST_CASE("sizes of 1 repeat by value", "[codegen]") {
       Dims dims{broadcast(n, p), broadcast(m, q)};
       ValueId x = b.param({DType::F32, {n, m}}), y = b.param({DType::F32, {p, q}});
       ValueId z = b.op("mul", {b.spread(x, dims, {0, 1}), b.spread(y, dims, {0, 1})});
-      check(b.finish({z, b.op("sum", {z}, {{"axes", Ints{1}}})}), {numbers(DType::F32, {rows, columns}), numbers(DType::F32, {9, 37}, 3)});
+      check(b.finish({z, b.op("sum", {z}, {{"axes", Ints{1}}})}),
+            {numbers(DType::F32, {rows, columns}), numbers(DType::F32, {9, 37}, 3)});
     }
 }
 
@@ -189,9 +208,11 @@ TEST_CASE("views, windows and gathers are read through", "[codegen]") {
   ValueId rows = b.op("gather", {twice, index}, {{"axes", Ints{0}}, {"batch", int64_t{0}}});
   ValueId columns = b.op("gather", {twice, index}, {{"axes", Ints{1}}, {"batch", int64_t{0}}});
   ValueId cut = b.op("window", {rows, start}, {{"axis", int64_t{1}}, {"size", m - 3}, {"batch", int64_t{0}}});
-  ValueId flipped = b.op("slice", {cut}, {{"starts", Dims{0, m - 4}}, {"sizes", Dims{k, m - 3}}, {"steps", Ints{1, -1}}});
+  ValueId flipped =
+      b.op("slice", {cut}, {{"starts", Dims{0, m - 4}}, {"sizes", Dims{k, m - 3}}, {"steps", Ints{1, -1}}});
   ValueId flat = b.op("reshape", {flipped}, {{"dims", Dims{k * (m - 3)}}});
-  ValueId counted = b.op("mul", {flat, b.op("iota", {}, {{"dims", Dims{k * (m - 3)}}, {"axis", int64_t{0}}, {"dtype", DType::F32}})});
+  ValueId counted =
+      b.op("mul", {flat, b.op("iota", {}, {{"dims", Dims{k * (m - 3)}}, {"axis", int64_t{0}}, {"dtype", DType::F32}})});
   Array at = Array::make(DType::I32, {21});
   for (int32_t i = 0; i < 21; ++i) at.data<int32_t>()[i] = i * 5 % 19;
   check(b.finish({counted, b.op("sum", {columns}, {{"axes", Ints{0}}}), b.op("neg", {flipped})}),
@@ -208,11 +229,14 @@ TEST_CASE("control flow runs compiled bodies", "[codegen]") {
   Program step;
   ValueId j = step.param({DType::I64, {}}), x = step.param({DType::F32, {n}});
   step.param({DType::I64, {}});
-  FunctionPtr body = step.finish({step.op("add", {j, step.number<int64_t>(1)}), step.op("tanh", {step.op("add", {x, x})})});
+  FunctionPtr body =
+      step.finish({step.op("add", {j, step.number<int64_t>(1)}), step.op("tanh", {step.op("add", {x, x})})});
   Program scan_body;
-  ValueId at = scan_body.param({DType::I64, {}}), total = scan_body.param({DType::F32, {}}), v = scan_body.param({DType::F32, {n}});
+  ValueId at = scan_body.param({DType::I64, {}}), total = scan_body.param({DType::F32, {}}),
+          v = scan_body.param({DType::F32, {n}});
   ValueId sum = scan_body.op("add", {total, scan_body.op("sum", {v}, {{"axes", Ints{0}}})});
-  FunctionPtr scanned = scan_body.finish({sum, scan_body.op("mul", {v, scan_body.spread(scan_body.op("cast", {at}, {{"dtype", DType::F32}}), {n}, {})})});
+  FunctionPtr scanned = scan_body.finish(
+      {sum, scan_body.op("mul", {v, scan_body.spread(scan_body.op("cast", {at}, {{"dtype", DType::F32}}), {n}, {})})});
   Program yes, no;
   ValueId a = yes.param({DType::F32, {n}}), c = no.param({DType::F32, {n}});
   FunctionPtr if_so = yes.finish({yes.op("neg", {a})}), if_not = no.finish({no.op("exp", {c})});
@@ -220,11 +244,14 @@ TEST_CASE("control flow runs compiled bodies", "[codegen]") {
   Program b;
   Dim m = Dim::symbol("m");
   ValueId start = b.param({DType::F32, {n}}), all = b.param({DType::F32, {m, n}});
-  std::vector<ValueId> looped = b.ops("while", {b.number<int64_t>(0), start, b.number<int64_t>(5)}, {{"carried", int64_t{2}}}, {before, body});
-  std::vector<ValueId> sums = b.ops("scan", {b.number(0.5f), all}, {{"length", m}, {"carried", int64_t{1}}, {"consumed", int64_t{1}}}, {scanned});
+  std::vector<ValueId> looped =
+      b.ops("while", {b.number<int64_t>(0), start, b.number<int64_t>(5)}, {{"carried", int64_t{2}}}, {before, body});
+  std::vector<ValueId> sums = b.ops("scan", {b.number(0.5f), all},
+                                    {{"length", m}, {"carried", int64_t{1}}, {"consumed", int64_t{1}}}, {scanned});
   ValueId big = b.op("gt", {sums[0], b.number(0.f)});
   std::vector<ValueId> chosen = b.ops("cond", {big, looped[1]}, {}, {if_so, if_not});
-  check(b.finish({looped[0], looped[1], sums[0], sums[1], chosen[0]}), {numbers(DType::F32, {35}), numbers(DType::F32, {6, 35}, 2)});
+  check(b.finish({looped[0], looped[1], sums[0], sums[1], chosen[0]}),
+        {numbers(DType::F32, {35}), numbers(DType::F32, {6, 35}, 2)});
 }
 
 TEST_CASE("a failed check is told as the reference tells it, and nothing prints twice", "[codegen]") {
@@ -261,10 +288,11 @@ TEST_CASE("checks guard the reads behind them, in whatever kernel these end up",
     }
   };
   {
-    Program b;   // y has fewer elements than x, and is read in the loop over x
+    Program b;  // y has fewer elements than x, and is read in the loop over x
     ValueId x = b.param({DType::F32, {n}}), y = b.param({DType::F32, {m}});
     ValueId z = b.op("exp", {x});
-    b.ops("check_dims", {}, {{"left", n}, {"right", m}, {"relation", std::string("equal")}, {"message", std::string("sizes differ")}});
+    b.ops("check_dims", {},
+          {{"left", n}, {"right", m}, {"relation", std::string("equal")}, {"message", std::string("sizes differ")}});
     ValueId same = b.op("slice", {y}, {{"starts", Dims{0}}, {"sizes", Dims{n}}, {"steps", Ints{1}}});
     FunctionPtr f = b.finish({z, b.op("add", {x, same})});
     check(f, {numbers(DType::F32, {40}), numbers(DType::F32, {40})});
@@ -274,12 +302,13 @@ TEST_CASE("checks guard the reads behind them, in whatever kernel these end up",
     Program b;
     ValueId x = b.param({DType::F32, {n, m}}), start = b.param({DType::I64, {}}), like = b.param({DType::F32, {k}});
     b.ops("check_window", {start}, {{"size", k}, {"length", n}});
-    FunctionPtr f = b.finish({b.op("window", {x, start}, {{"axis", int64_t{0}}, {"size", k}, {"batch", int64_t{0}}}), like});
+    FunctionPtr f =
+        b.finish({b.op("window", {x, start}, {{"axis", int64_t{0}}, {"size", k}, {"batch", int64_t{0}}}), like});
     check(f, {numbers(DType::F32, {20, 3}), Array::scalar<int64_t>(2), numbers(DType::F32, {18})});
     fails(f, {numbers(DType::F32, {2, 1000}), Array::scalar<int64_t>(0), numbers(DType::F32, {100000})});
   }
   {
-    Program b;   // nothing to read in any of the rows
+    Program b;  // nothing to read in any of the rows
     ValueId x = b.param({DType::F32, {n, m}}), index = b.param({DType::I32, {k}});
     b.ops("check_index", {index}, {{"size", m}, {"axis", int64_t{1}}, {"lanes", int64_t{1}}});
     FunctionPtr f = b.finish({b.op("gather", {x, index}, {{"axes", Ints{1}}, {"batch", int64_t{0}}})});
@@ -299,7 +328,7 @@ TEST_CASE("an argument that is used elsewhere is left as it was", "[codegen]") {
   const float* memory = out[0].data<float>();
   std::vector<Array> given;
   given.push_back(std::move(out[0]));
-  CHECK(code->run(context, std::move(given))[0].data<float>() == memory);   // the only owner gave it away
+  CHECK(code->run(context, std::move(given))[0].data<float>() == memory);  // the only owner gave it away
 }
 
 TEST_CASE("kernels stop soon after they are asked to", "[codegen]") {
@@ -309,8 +338,12 @@ TEST_CASE("kernels stop soon after they are asked to", "[codegen]") {
     void poll() override {
       if (--left < 0) fail(Kind::Interrupt, {}, "interrupted");
     }
-    std::vector<Array> run_body(const Function& body, std::vector<Array> a) override { return evaluate(body, *this, std::move(a)); }
-    std::vector<Array> call(const Op& op, std::vector<Array> a) override { return run_body(*op.bodies[0], std::move(a)); }
+    std::vector<Array> run_body(const Function& body, std::vector<Array> a) override {
+      return evaluate(body, *this, std::move(a));
+    }
+    std::vector<Array> call(const Op& op, std::vector<Array> a) override {
+      return run_body(*op.bodies[0], std::move(a));
+    }
     void report(Diagnostic d, LaneIndex) override { throw Failure(std::move(d)); }
     void print(std::string, LaneIndex) override {}
     void begin_region() override {}
@@ -328,10 +361,10 @@ TEST_CASE("kernels stop soon after they are asked to", "[codegen]") {
     auto code = backend().compile(f, options);
     Stopping context;
     CHECK_THROWS_AS(code->run(context, {large}), Failure);
-    CHECK(context.left == -1);                     // asked no more once it had said so
+    CHECK(context.left == -1);  // asked no more once it had said so
     context.left = 1 << 20;
     code->run(context, {large});
-    CHECK((1 << 20) - context.left > 10);          // asked every now and then
+    CHECK((1 << 20) - context.left > 10);  // asked every now and then
   }
 }
 
@@ -348,7 +381,7 @@ TEST_CASE("a fused kernel is vector code of the width asked for, without calls",
   std::string text = wide->dump("asm");
   CHECK(text.find("call") == std::string::npos);
   if (__builtin_cpu_supports("avx512f")) CHECK(text.find("zmm") != std::string::npos);
-  CHECK(wide->dump("kernels").find("kernel 1") == std::string::npos);   // one kernel
+  CHECK(wide->dump("kernels").find("kernel 1") == std::string::npos);  // one kernel
   CHECK(wide->dump("llvm").find("<16 x float>") != std::string::npos);
 }
 

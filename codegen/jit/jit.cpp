@@ -16,7 +16,8 @@
 namespace tercet::codegen {
 namespace {
 
-template <class T> T checked(llvm::Expected<T> value) {
+template <class T>
+T checked(llvm::Expected<T> value) {
   if (!value) fail(Kind::Internal, {}, "code generation: " + llvm::toString(value.takeError()));
   return std::move(*value);
 }
@@ -48,7 +49,9 @@ class Jit {
   KernelFunction find(llvm::orc::JITDylib& library, const std::string& name) {
     return checked(linker_->lookup(library, name)).toPtr<KernelFunction>();
   }
-  void drop(llvm::orc::JITDylib& library) { llvm::consumeError(linker_->getExecutionSession().removeJITDylib(library)); }
+  void drop(llvm::orc::JITDylib& library) {
+    llvm::consumeError(linker_->getExecutionSession().removeJITDylib(library));
+  }
 
  private:
   llvm::Expected<std::reference_wrapper<llvm::orc::JITDylib>> new_library() {
@@ -80,11 +83,11 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = emit_module(context, set, simd_bits == 512);
   llvm::orc::JITDylib& library = jit->link(jit->compile(*module, simd_bits));
-  code.memory = std::shared_ptr<const void>(&library, [jit](const void* l) {
-    jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l)));
-  });
+  code.memory = std::shared_ptr<const void>(
+      &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
   for (const auto& p : set.programs)
-    for (size_t k = 0; k < p->kernels.size(); ++k) code.kernels[p->number].push_back(jit->find(library, kernel_symbol(p->number, k)));
+    for (size_t k = 0; k < p->kernels.size(); ++k)
+      code.kernels[p->number].push_back(jit->find(library, kernel_symbol(p->number, k)));
   return code;
 }
 

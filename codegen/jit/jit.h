@@ -10,8 +10,8 @@
 namespace tercet::codegen {
 
 struct MachineCode {
-  std::vector<std::vector<KernelFunction>> kernels;   // [program][kernel]
-  std::shared_ptr<const void> memory;                 // keeps the code
+  std::vector<std::vector<KernelFunction>> kernels;  // [program][kernel]
+  std::shared_ptr<const void> memory;                // keeps the code
 };
 
 /// Width in bits of this machine's widest vectors that code is made for: 512 or 256.

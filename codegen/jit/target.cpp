@@ -19,7 +19,8 @@ void initialize_llvm() {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     // Kernels have simple addresses already; loop strength reduction costs a quarter of the compile time for nothing.
-    if (llvm::cl::Option* lsr = llvm::cl::getRegisteredOptions().lookup("disable-lsr")) lsr->addOccurrence(0, "disable-lsr", "true");
+    if (llvm::cl::Option* lsr = llvm::cl::getRegisteredOptions().lookup("disable-lsr"))
+      lsr->addOccurrence(0, "disable-lsr", "true");
   });
 }
 
@@ -48,7 +49,8 @@ llvm::orc::JITTargetMachineBuilder target_of_host(int simd_bits) {
     target.getFeatures().AddFeature("prefer-256-bit", false);
   } else {
     for (const auto& feature : llvm::sys::getHostCPUFeatures())
-      if (feature.getKey().starts_with("avx512") || feature.getKey().starts_with("avx10")) target.getFeatures().AddFeature(feature.getKey(), false);
+      if (feature.getKey().starts_with("avx512") || feature.getKey().starts_with("avx10"))
+        target.getFeatures().AddFeature(feature.getKey(), false);
   }
   return target;
 }

@@ -10,8 +10,14 @@ constexpr unsigned lanes_in_vector = vector_lanes;
 
 }  // namespace
 
-Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name, bool cheap_masks)
-    : k_(kernel), sizes_(sizes), b_(module.getContext()), entry_(module.getContext()), numbers_(b_), cheap_masks_(cheap_masks) {
+Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name,
+           bool cheap_masks)
+    : k_(kernel),
+      sizes_(sizes),
+      b_(module.getContext()),
+      entry_(module.getContext()),
+      numbers_(b_),
+      cheap_masks_(cheap_masks) {
   auto* pointer = llvm::PointerType::getUnqual(module.getContext());
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer}, false);
   f_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
@@ -50,7 +56,8 @@ llvm::Value* Body::size(const Dim& d) {
   llvm::Value*& loaded = loaded_sizes_[slot];
   if (!loaded) {
     llvm::Value* table = context_field(offsetof(KernelContext, sizes), entry_.getPtrTy());
-    loaded = entry_.CreateLoad(entry_.getInt64Ty(), entry_.CreateConstGEP1_64(entry_.getInt64Ty(), table, static_cast<uint64_t>(slot)));
+    loaded = entry_.CreateLoad(entry_.getInt64Ty(),
+                               entry_.CreateConstGEP1_64(entry_.getInt64Ty(), table, static_cast<uint64_t>(slot)));
   }
   return loaded;
 }
@@ -66,13 +73,16 @@ llvm::Value* Body::buffer(int32_t k) {
   llvm::Value*& pointer = buffers_[static_cast<size_t>(k)];
   if (!pointer) {
     llvm::Value* table = context_field(offsetof(KernelContext, buffers), entry_.getPtrTy());
-    pointer = entry_.CreateLoad(entry_.getPtrTy(), entry_.CreateConstGEP1_64(entry_.getPtrTy(), table, static_cast<uint64_t>(k)));
+    pointer = entry_.CreateLoad(entry_.getPtrTy(),
+                                entry_.CreateConstGEP1_64(entry_.getPtrTy(), table, static_cast<uint64_t>(k)));
   }
   return pointer;
 }
 
 llvm::Value* Body::totals() { return context_field(offsetof(KernelContext, totals), entry_.getPtrTy()); }
-llvm::Value* Body::total(uint64_t k) { return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), totals(), k)); }
+llvm::Value* Body::total(uint64_t k) {
+  return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), totals(), k));
+}
 llvm::Value* Body::outputs() { return context_field(offsetof(KernelContext, outputs), entry_.getInt64Ty()); }
 
 llvm::Value* Body::scratch(llvm::Type* type, uint64_t count) {
@@ -96,7 +106,8 @@ llvm::Value* Body::stepped(const Running& r, int depth) {
       if (t.of == depth - 1) sum = add_product(sum, counters_[static_cast<size_t>(t.of)], t.coefficient);
   bool vector = in_lanes_;
   for (const Index::Term& t : r.index->nodes)
-    if (k_.nodes[static_cast<size_t>(t.of)].depth == depth && !vector) sum = add_product(sum, single(t.of), t.coefficient);
+    if (k_.nodes[static_cast<size_t>(t.of)].depth == depth && !vector)
+      sum = add_product(sum, single(t.of), t.coefficient);
   return sum;
 }
 
@@ -156,8 +167,12 @@ void Body::emit_node(size_t n, llvm::Value* mask) {
   const Running& r = running_[n];
   llvm::Value* v = nullptr;
   switch (node.kind) {
-    case NodeKind::Load: v = emit_load(node, r, mask); break;
-    case NodeKind::IndexValue: v = emit_index(node, r); break;
+    case NodeKind::Load:
+      v = emit_load(node, r, mask);
+      break;
+    case NodeKind::IndexValue:
+      v = emit_index(node, r);
+      break;
     case NodeKind::Constant: {
       llvm::Type* bits = memory_type(node.dtype, false);
       llvm::Type* as_int = b_.getIntNTy(bits->getScalarSizeInBits());
@@ -165,8 +180,12 @@ void Body::emit_node(size_t n, llvm::Value* mask) {
       v = from_memory(b_.CreateBitCast(raw, bits), node.dtype);
       break;
     }
-    case NodeKind::Clamp: v = emit_clamp(node); break;
-    case NodeKind::Compute: v = emit_compute(node); break;
+    case NodeKind::Clamp:
+      v = emit_clamp(node);
+      break;
+    case NodeKind::Compute:
+      v = emit_compute(node);
+      break;
   }
   values_[n] = v;
   spread_[n] = in_lanes_ ? v : depth() > 0 ? b_.CreateVectorSplat(lanes_in_vector, v) : nullptr;
@@ -177,7 +196,8 @@ llvm::Value* Body::lanes(NodeId n) { return spread_[static_cast<size_t>(n)]; }
 llvm::Value* Body::emit_index(const Node& n, const Running& r) {
   llvm::Value* start = stepped(r, n.depth);
   if (!start) start = b_.getInt64(0);
-  if (!in_lanes_) return numbers_.rounded(LlvmNumbers::value(numbers_.convert(numbers_.wrap(start, DType::I64), n.dtype)), n.dtype);
+  if (!in_lanes_)
+    return numbers_.rounded(LlvmNumbers::value(numbers_.convert(numbers_.wrap(start, DType::I64), n.dtype)), n.dtype);
   llvm::Value* offsets = lane_offsets(n.address);
   // Integers of at most 32 bits count in their own width: counting wraps as narrowing does.
   DType counted = !offsets && is_int(n.dtype) ? n.dtype : DType::I64;
@@ -223,8 +243,10 @@ void Body::emit_effects(llvm::Value* mask) {
     const Store& store = k_.stores[s];
     llvm::Value* at = stepped(running_[k_.nodes.size() + s], depth());
     if (!at) at = b_.getInt64(0);
-    if (in_lanes_) store_lanes(lanes(store.value), store.dtype, buffer(store.buffer), at, stride(store.address), mask);
-    else store_single(single(store.value), store.dtype, store.buffer, at);
+    if (in_lanes_)
+      store_lanes(lanes(store.value), store.dtype, buffer(store.buffer), at, stride(store.address), mask);
+    else
+      store_single(single(store.value), store.dtype, store.buffer, at);
   }
   for (const Check& c : k_.checks) emit_check(c, mask);
 }
@@ -232,7 +254,8 @@ void Body::emit_effects(llvm::Value* mask) {
 void Body::emit_check(const Check& c, llvm::Value* mask) {
   std::vector<Num> operands, sizes;
   auto value = [&](NodeId n) { return in_lanes_ ? lanes(n) : single(n); };
-  for (NodeId n : c.operands) operands.push_back(numbers_.wrap(value(n), compute_dtype(k_.nodes[static_cast<size_t>(n)].dtype)));
+  for (NodeId n : c.operands)
+    operands.push_back(numbers_.wrap(value(n), compute_dtype(k_.nodes[static_cast<size_t>(n)].dtype)));
   for (auto& [name, attr] : c.op->attrs.items())
     if (const Dim* d = std::get_if<Dim>(&attr)) {
       llvm::Value* v = size(*d);
@@ -242,7 +265,8 @@ void Body::emit_check(const Check& c, llvm::Value* mask) {
   if (c.live != no_node) failed = b_.CreateAnd(failed, value(c.live));
   if (mask) failed = b_.CreateAnd(failed, mask);
   if (in_lanes_) failed = b_.CreateOrReduce(failed);
-  emit_if(b_, failed, [&] { b_.CreateStore(b_.getInt8(1), context_field(offsetof(KernelContext, failed), b_.getPtrTy())); });
+  emit_if(b_, failed,
+          [&] { b_.CreateStore(b_.getInt8(1), context_field(offsetof(KernelContext, failed), b_.getPtrTy())); });
 }
 
 }  // namespace tercet::codegen

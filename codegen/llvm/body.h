@@ -24,8 +24,8 @@ class Body {
   llvm::IRBuilder<>& builder() { return b_; }
   LlvmNumbers& numbers() { return numbers_; }
   const Kernel& kernel() const { return k_; }
-  /// Whole vectors get code of their own. Else one body serves both: masks are free, or there is so much to compute that
-  /// a branch around each load and store costs less than compiling everything twice.
+  /// Whole vectors get code of their own. Else one body serves both: masks are free, or there is so much to compute
+  /// that a branch around each load and store costs less than compiling everything twice.
   bool two_bodies() const { return !cheap_masks_ && k_.cost <= 24; }
   int depth() const { return static_cast<int>(k_.loops.size()); }
 
@@ -50,12 +50,14 @@ class Body {
   void at_column(llvm::Value* i) { counters_.back() = i; }
   /// Vectors over [begin, end), masked where they reach past it. lanes(i, mask, carried) -> carried emits one; it is
   /// called twice, for whole vectors (mask null) and for the rest, where masks cost time, and else once.
-  template <class Lanes> Values vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes);
+  template <class Lanes>
+  Values vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes);
 
   /// Value of a node: single, or spread over the lanes.
   llvm::Value* single(NodeId n) const { return values_[static_cast<size_t>(n)]; }
   llvm::Value* lanes(NodeId n);
-  /// Stores and checks of the innermost level, for the lanes just emitted (or the single point of a kernel without loops).
+  /// Stores and checks of the innermost level, for the lanes just emitted (or the single point of a kernel without
+  /// loops).
   void emit_effects(llvm::Value* mask);
 
   /// offset + coefficients * counters and single nodes, for an index over the loops entered so far.
@@ -63,7 +65,8 @@ class Body {
   /// The stride of an address along the vector loop.
   Dim stride(const Index& index) const { return index.of_loop(depth() - 1); }
   /// Stores a computed vector as dtype at memory[base], memory[base + stride], …
-  void store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& stride, llvm::Value* mask);
+  void store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& stride,
+                   llvm::Value* mask);
   /// The computed values that store_lanes stores; the same for one element.
   llvm::Value* load_lanes(DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& stride, llvm::Value* mask);
   llvm::Value* load_single(DType dtype, int32_t buffer, llvm::Value* at);
@@ -79,7 +82,7 @@ class Body {
   /// An address during the loops: what is known of it outside the current one.
   struct Running {
     const Index* index;
-    llvm::Value* outer = nullptr;    // null: 0
+    llvm::Value* outer = nullptr;  // null: 0
   };
 
   void emit_node(size_t n, llvm::Value* mask);
@@ -94,7 +97,8 @@ class Body {
   llvm::Value* emit_load(const Node& n, const Running& r, llvm::Value* mask);
   llvm::Value* load_contiguous(llvm::Type* type, llvm::Value* pointer, llvm::Value* mask);
   llvm::Value* load_scattered(llvm::Type* type, llvm::Value* base, llvm::Value* offsets, llvm::Value* mask);
-  llvm::Value* load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Value* start, const Dim& stride, llvm::Value* mask);
+  llvm::Value* load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Value* start, const Dim& stride,
+                              llvm::Value* mask);
   llvm::Value* emit_index(const Node& n, const Running& r);
   llvm::Value* emit_clamp(const Node& n);
   llvm::Value* emit_compute(const Node& n);
@@ -104,19 +108,20 @@ class Body {
   const Kernel& k_;
   const SizeTable& sizes_;
   llvm::Function* f_;
-  llvm::IRBuilder<> b_, entry_;                    // entry_: loads done once, before everything else
+  llvm::IRBuilder<> b_, entry_;  // entry_: loads done once, before everything else
   LlvmNumbers numbers_;
   llvm::Value *context_, *ranges_;
   std::unordered_map<SizeSlot, llvm::Value*> loaded_sizes_;
   std::vector<llvm::Value*> buffers_;
-  std::vector<llvm::Value*> counters_, values_, spread_;   // per loop; per node
-  std::vector<Running> running_;                   // of each node, then of each store
-  llvm::Value* whole_ = nullptr;                   // all lanes are on, where that is worth asking
+  std::vector<llvm::Value*> counters_, values_, spread_;  // per loop; per node
+  std::vector<Running> running_;                          // of each node, then of each store
+  llvm::Value* whole_ = nullptr;                          // all lanes are on, where that is worth asking
   bool in_lanes_ = false, cheap_masks_;
 };
 
-template <class Lanes> Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes) {
-  llvm::Value* whole = begin;                      // where whole vectors end
+template <class Lanes>
+Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes) {
+  llvm::Value* whole = begin;  // where whole vectors end
   if (two_bodies()) {
     llvm::Value* count = b_.CreateSub(end, begin);
     whole = b_.CreateAdd(begin, b_.CreateAnd(count, b_.getInt64(-static_cast<int64_t>(vector_lanes))));
@@ -124,7 +129,8 @@ template <class Lanes> Values Body::vector_loop(llvm::Value* begin, llvm::Value*
                            [&](llvm::Value* i, const Values& c) { return lanes(i, nullptr, c); });
   }
   carried = counted_loop(b_, whole, end, vector_lanes, carried, [&](llvm::Value* i, const Values& c) {
-    llvm::Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, i), b_.getInt64(vector_lanes));
+    llvm::Value* left =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, i), b_.getInt64(vector_lanes));
     llvm::Value* limit = b_.CreateVectorSplat(vector_lanes, b_.CreateTrunc(left, b_.getInt32Ty()));
     llvm::Value* mask = b_.CreateICmpSLT(lane_numbers(b_.getInt32Ty()), limit);
     if (!two_bodies() && !cheap_masks_) whole_ = b_.CreateICmpEQ(left, b_.getInt64(vector_lanes));

@@ -10,7 +10,7 @@
 namespace tercet::codegen {
 namespace {
 
-constexpr int64_t partial_bytes = 16 << 10;   // of all partial rows of a strip
+constexpr int64_t partial_bytes = 16 << 10;  // of all partial rows of a strip
 
 class ColumnReduce {
  public:
@@ -18,7 +18,8 @@ class ColumnReduce {
     int64_t bytes = 0;
     for (const Reduction& r : k_.reductions) {
       reducers_.emplace_back(body.numbers(), b_, r.kind, k_.nodes[static_cast<size_t>(r.value)].dtype);
-      for (size_t p = 0; p < reducers_.back().parts(); ++p) bytes += static_cast<int64_t>(size_of(reducers_.back().part(p)));
+      for (size_t p = 0; p < reducers_.back().parts(); ++p)
+        bytes += static_cast<int64_t>(size_of(reducers_.back().part(p)));
     }
     width_ = std::max<int64_t>(vector_lanes, partial_bytes / (reduce_partials * bytes) / vector_lanes * vector_lanes);
     for (Reducer& r : reducers_)
@@ -35,7 +36,7 @@ class ColumnReduce {
   }
 
  private:
-  struct Rows {                          // of one part of a state: [16][width]
+  struct Rows {  // of one part of a state: [16][width]
     llvm::Type* element;
     llvm::Value* memory;
   };
@@ -57,7 +58,8 @@ class ColumnReduce {
     for (const Loop& l : k_.loops)
       if (l.reduced) total = b_.CreateMul(total, body_.size(l.extent));
     llvm::Value* first = b_.CreateMul(block, b_.getInt64(reduce_block));
-    llvm::Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(first, b_.getInt64(reduce_block)), total);
+    llvm::Value* last =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(first, b_.getInt64(reduce_block)), total);
     auto [begin, end] = body_.range(column_);
     llvm::Value* columns = end;
     simple_loop(b_, begin, end, width_, [&](llvm::Value* from) {
@@ -90,7 +92,8 @@ class ColumnReduce {
   void enter_reduced(llvm::Value* element) {
     Values counters(column_);
     for (size_t l = column_; l-- > first_reduced_;) {
-      if (l == first_reduced_) counters[l] = element;
+      if (l == first_reduced_)
+        counters[l] = element;
       else {
         llvm::Value* extent = body_.size(k_.loops[l].extent);
         counters[l] = b_.CreateURem(element, extent);
@@ -106,7 +109,8 @@ class ColumnReduce {
     simple_loop(b_, b_.getInt64(0), b_.getInt64(4), 1, [&](llvm::Value* level) {
       llvm::Value* half = b_.CreateLShr(b_.getInt64(reduce_partials / 2), level);
       llvm::Value* pairs = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, half, b_.CreateSub(filled, half));
-      simple_loop(b_, b_.getInt64(0), pairs, 1, [&](llvm::Value* j) { combine_rows(row_at(j), row_at(b_.CreateAdd(j, half))); });
+      simple_loop(b_, b_.getInt64(0), pairs, 1,
+                  [&](llvm::Value* j) { combine_rows(row_at(j), row_at(b_.CreateAdd(j, half))); });
     });
   }
   /// earlier = earlier combined with later, column by column; the last vector may reach past the strip's end.
@@ -124,21 +128,26 @@ class ColumnReduce {
   void store(llvm::Value* block) {
     body_.vector_loop(strip_.first, strip_.second, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
       body_.at_column(i);
-      const Index& address = k_.reductions[0].address;            // the same for all
+      const Index& address = k_.reductions[0].address;  // the same for all
       llvm::Value *at = body_.address(address), *slot = b_.CreateSub(i, strip_.first);
       llvm::Value* is_result = b_.CreateIsNull(body_.totals());
       for_each([&](size_t r, size_t part) {
         Values state = load(r, part, slot);
         const Reduction& to = k_.reductions[r];
-        emit_either(b_, is_result, [&]() -> llvm::Value* {
-          body_.store_lanes(reducers_[r].result(state), to.dtype, body_.buffer(to.buffer), at, body_.stride(address), mask);
-          return nullptr;
-        }, [&]() -> llvm::Value* {
-          llvm::Value* place = b_.CreateAdd(b_.CreateMul(block, body_.outputs()), at);
-          for (size_t p = 0; p < state.size(); ++p)
-            body_.store_lanes(state[p], reducers_[r].part(p), body_.total(r * totals_per_reduction + p), place, body_.stride(address), mask);
-          return nullptr;
-        });
+        emit_either(
+            b_, is_result,
+            [&]() -> llvm::Value* {
+              body_.store_lanes(reducers_[r].result(state), to.dtype, body_.buffer(to.buffer), at,
+                                body_.stride(address), mask);
+              return nullptr;
+            },
+            [&]() -> llvm::Value* {
+              llvm::Value* place = b_.CreateAdd(b_.CreateMul(block, body_.outputs()), at);
+              for (size_t p = 0; p < state.size(); ++p)
+                body_.store_lanes(state[p], reducers_[r].part(p), body_.total(r * totals_per_reduction + p), place,
+                                  body_.stride(address), mask);
+              return nullptr;
+            });
       });
       return Values{};
     });
@@ -147,7 +156,8 @@ class ColumnReduce {
   // ---- rows of the strip ----
   llvm::Value* row_at(llvm::Value* number) { return b_.CreateMul(number, b_.getInt64(static_cast<uint64_t>(width_))); }
   /// Calls f(reduction, number of its first part).
-  template <class F> void for_each(F f) {
+  template <class F>
+  void for_each(F f) {
     size_t part = 0;
     for (size_t r = 0; r < reducers_.size(); part += reducers_[r++].parts()) f(r, part);
   }
@@ -164,18 +174,19 @@ class ColumnReduce {
   void save(size_t r, size_t part, llvm::Value* at, const Values& state) {
     for (size_t p = 0; p < state.size(); ++p) {
       const Rows& rows = rows_[part + p];
-      b_.CreateAlignedStore(body_.to_memory(state[p], reducers_[r].part(p)), b_.CreateGEP(rows.element, rows.memory, at), llvm::Align(1));
+      b_.CreateAlignedStore(body_.to_memory(state[p], reducers_[r].part(p)),
+                            b_.CreateGEP(rows.element, rows.memory, at), llvm::Align(1));
     }
   }
 
   Body& body_;
   llvm::IRBuilder<>& b_;
   const Kernel& k_;
-  size_t column_, first_reduced_ = 0;                // numbers of the vector loop and of the first reduced one
-  int64_t width_;                                    // columns of a strip
+  size_t column_, first_reduced_ = 0;  // numbers of the vector loop and of the first reduced one
+  int64_t width_;                      // columns of a strip
   std::vector<Reducer> reducers_;
   std::vector<Rows> rows_;
-  std::pair<llvm::Value*, llvm::Value*> strip_{};    // columns [first, second)
+  std::pair<llvm::Value*, llvm::Value*> strip_{};  // columns [first, second)
 };
 
 }  // namespace

@@ -24,8 +24,10 @@ void emit_loop(Body& body, size_t loop) {
 
 void emit_elementwise(Body& body) {
   body.emit_outermost();
-  if (body.depth() > 0) emit_loop(body, 0);
-  else body.emit_effects(nullptr);
+  if (body.depth() > 0)
+    emit_loop(body, 0);
+  else
+    body.emit_effects(nullptr);
 }
 
 }  // namespace tercet::codegen

@@ -11,7 +11,8 @@ using Values = std::vector<llvm::Value*>;
 /// for (i = begin; i < end; i += step), carrying values from one iteration to the next. `body(i, carried)` emits one
 /// iteration at the builder's place and returns the values for the next. Returns the values after the loop.
 template <class Body>
-Values counted_loop(llvm::IRBuilder<>& b, llvm::Value* begin, llvm::Value* end, int64_t step, Values carried, Body body) {
+Values counted_loop(llvm::IRBuilder<>& b, llvm::Value* begin, llvm::Value* end, int64_t step, Values carried,
+                    Body body) {
   llvm::Function* f = b.GetInsertBlock()->getParent();
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, f); };
   llvm::BasicBlock *before = b.GetInsertBlock(), *loop = block("loop"), *after = block("after");
@@ -44,7 +45,8 @@ Values counted_loop(llvm::IRBuilder<>& b, llvm::Value* begin, llvm::Value* end, 
 }
 
 /// The same without carried values: body(i).
-template <class Body> void simple_loop(llvm::IRBuilder<>& b, llvm::Value* begin, llvm::Value* end, int64_t step, Body body) {
+template <class Body>
+void simple_loop(llvm::IRBuilder<>& b, llvm::Value* begin, llvm::Value* end, int64_t step, Body body) {
   counted_loop(b, begin, end, step, {}, [&](llvm::Value* i, const Values&) {
     body(i);
     return Values{};
@@ -52,7 +54,8 @@ template <class Body> void simple_loop(llvm::IRBuilder<>& b, llvm::Value* begin,
 }
 
 /// Emits `then` where the condition holds.
-template <class Then> void emit_if(llvm::IRBuilder<>& b, llvm::Value* condition, Then then) {
+template <class Then>
+void emit_if(llvm::IRBuilder<>& b, llvm::Value* condition, Then then) {
   llvm::Function* f = b.GetInsertBlock()->getParent();
   llvm::BasicBlock* yes = llvm::BasicBlock::Create(b.getContext(), "then", f);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(b.getContext(), "after", f);
@@ -64,7 +67,8 @@ template <class Then> void emit_if(llvm::IRBuilder<>& b, llvm::Value* condition,
 }
 
 /// `yes` or `no`, each of which emits code and may give a value; returns the one that comes about (null for no values).
-template <class Yes, class No> llvm::Value* emit_either(llvm::IRBuilder<>& b, llvm::Value* condition, Yes yes, No no) {
+template <class Yes, class No>
+llvm::Value* emit_either(llvm::IRBuilder<>& b, llvm::Value* condition, Yes yes, No no) {
   llvm::Function* f = b.GetInsertBlock()->getParent();
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, f); };
   llvm::BasicBlock *then = block("then"), *other = block("else"), *after = block("after");

@@ -21,13 +21,17 @@ llvm::Type* Body::memory_type(DType dtype, bool vector) {
 llvm::Value* Body::from_memory(llvm::Value* v, DType dtype) {
   llvm::Type* t = v->getType();
   switch (dtype) {
-    case DType::Bool: return b_.CreateICmpNE(v, llvm::Constant::getNullValue(t));
-    case DType::F16: return b_.CreateFPExt(b_.CreateBitCast(v, t->getWithNewType(b_.getHalfTy())), t->getWithNewType(b_.getFloatTy()));
+    case DType::Bool:
+      return b_.CreateICmpNE(v, llvm::Constant::getNullValue(t));
+    case DType::F16:
+      return b_.CreateFPExt(b_.CreateBitCast(v, t->getWithNewType(b_.getHalfTy())), t->getWithNewType(b_.getFloatTy()));
     case DType::BF16: {
       llvm::Type* wide = t->getWithNewType(b_.getInt32Ty());
-      return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, wide), llvm::ConstantInt::get(wide, 16)), t->getWithNewType(b_.getFloatTy()));
+      return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, wide), llvm::ConstantInt::get(wide, 16)),
+                              t->getWithNewType(b_.getFloatTy()));
     }
-    default: return v;
+    default:
+      return v;
   }
 }
 
@@ -44,7 +48,7 @@ llvm::Value* Body::to_memory(llvm::Value* v, DType dtype) {
     llvm::Value* exact = b_.CreateBitCast(numbers_.rounded(v, dtype), wide);
     bits = b_.CreateTrunc(b_.CreateLShr(exact, llvm::ConstantInt::get(wide, 16)), narrow);
   }
-  llvm::Value* nan = llvm::ConstantInt::get(narrow, dtype == DType::F16 ? 0x7e00 : 0x7fc0);   // NaN has one form
+  llvm::Value* nan = llvm::ConstantInt::get(narrow, dtype == DType::F16 ? 0x7e00 : 0x7fc0);  // NaN has one form
   return b_.CreateSelect(b_.CreateFCmpUNO(v, v), nan, bits);
 }
 
@@ -66,7 +70,9 @@ llvm::Value* Body::emit_load(const Node& n, const Running& r, llvm::Value* mask)
 llvm::Value* Body::load_contiguous(llvm::Type* type, llvm::Value* pointer, llvm::Value* mask) {
   llvm::Align align = alignment_of(type->getScalarType());
   auto plain = [&]() -> llvm::Value* { return b_.CreateAlignedLoad(type, pointer, align); };
-  auto masked = [&]() -> llvm::Value* { return b_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type)); };
+  auto masked = [&]() -> llvm::Value* {
+    return b_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type));
+  };
   if (whole_) return emit_either(b_, whole_, plain, masked);
   return mask ? masked() : plain();
 }
@@ -74,19 +80,23 @@ llvm::Value* Body::load_contiguous(llvm::Type* type, llvm::Value* pointer, llvm:
 llvm::Value* Body::load_scattered(llvm::Type* type, llvm::Value* base, llvm::Value* offsets, llvm::Value* mask) {
   llvm::Value* pointers = b_.CreateGEP(type->getScalarType(), base, offsets);
   if (!mask) mask = llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_in_vector));
-  return b_.CreateMaskedGather(type, pointers, alignment_of(type->getScalarType()), mask, llvm::Constant::getNullValue(type));
+  return b_.CreateMaskedGather(type, pointers, alignment_of(type->getScalarType()), mask,
+                               llvm::Constant::getNullValue(type));
 }
 
-// A stride known only when run is 1, 0 (a size 1 that repeats) or something else; a branch that always goes the same way
-// costs next to nothing in the loop.
-llvm::Value* Body::load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Value* start, const Dim& step, llvm::Value* mask) {
+// A stride known only when run is 1, 0 (a size 1 that repeats) or something else; a branch that always goes the same
+// way costs next to nothing in the loop.
+llvm::Value* Body::load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Value* start, const Dim& step,
+                                  llvm::Value* mask) {
   llvm::Type* element = type->getScalarType();
   llvm::Value* pointer = b_.CreateGEP(element, base, start);
   if (step.is(1)) return load_contiguous(type, pointer, mask);
-  auto repeated = [&] { return b_.CreateVectorSplat(lanes_in_vector, b_.CreateAlignedLoad(element, pointer, alignment_of(element))); };
+  auto repeated = [&] {
+    return b_.CreateVectorSplat(lanes_in_vector, b_.CreateAlignedLoad(element, pointer, alignment_of(element)));
+  };
   if (step.is(0)) return repeated();
   auto strided = [&] { return load_scattered(type, pointer, lane_steps(size(step)), mask); };
-  if (step.is(-1)) {                     // the 16 elements that end here, in reverse
+  if (step.is(-1)) {  // the 16 elements that end here, in reverse
     llvm::SmallVector<int> reversed;
     for (int i = vector_lanes - 1; i >= 0; --i) reversed.push_back(i);
     llvm::Value* lowest = b_.CreateConstGEP1_64(element, pointer, static_cast<uint64_t>(1 - vector_lanes));
@@ -96,7 +106,8 @@ llvm::Value* Body::load_by_stride(llvm::Type* type, llvm::Value* base, llvm::Val
   if (step.constant()) return strided();
 
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, f_); };
-  llvm::BasicBlock *at_one = block("contiguous"), *at_zero = block("repeated"), *other = block("strided"), *after = block("loaded");
+  llvm::BasicBlock *at_one = block("contiguous"), *at_zero = block("repeated"), *other = block("strided"),
+                   *after = block("loaded");
   llvm::SwitchInst* choice = b_.CreateSwitch(size(step), other, 2);
   choice->addCase(b_.getInt64(1), at_one);
   choice->addCase(b_.getInt64(0), at_zero);
@@ -122,7 +133,8 @@ llvm::Value* Body::load_lanes(DType dtype, llvm::Value* memory, llvm::Value* bas
 
 llvm::Value* Body::load_single(DType dtype, int32_t buffer_number, llvm::Value* at) {
   llvm::Type* element = memory_type(dtype, false);
-  return from_memory(b_.CreateAlignedLoad(element, b_.CreateGEP(element, buffer(buffer_number), at), alignment_of(element)), dtype);
+  return from_memory(
+      b_.CreateAlignedLoad(element, b_.CreateGEP(element, buffer(buffer_number), at), alignment_of(element)), dtype);
 }
 
 void Body::store_single(llvm::Value* v, DType dtype, int32_t buffer_number, llvm::Value* at) {
@@ -130,7 +142,8 @@ void Body::store_single(llvm::Value* v, DType dtype, int32_t buffer_number, llvm
   b_.CreateAlignedStore(to_memory(v, dtype), b_.CreateGEP(element, buffer(buffer_number), at), alignment_of(element));
 }
 
-void Body::store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& step, llvm::Value* mask) {
+void Body::store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::Value* base, const Dim& step,
+                       llvm::Value* mask) {
   llvm::Type* element = memory_type(dtype, false);
   llvm::Value* stored = to_memory(v, dtype);
   llvm::Value* pointer = b_.CreateGEP(element, memory, base);
@@ -138,9 +151,12 @@ void Body::store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::V
   if (step.is(1)) {
     auto plain = [&]() -> llvm::Value* { return b_.CreateAlignedStore(stored, pointer, align); };
     auto masked = [&]() -> llvm::Value* { return b_.CreateMaskedStore(stored, pointer, align, mask); };
-    if (whole_) emit_either(b_, whole_, plain, masked);
-    else if (mask) masked();
-    else plain();
+    if (whole_)
+      emit_either(b_, whole_, plain, masked);
+    else if (mask)
+      masked();
+    else
+      plain();
     return;
   }
   if (!mask) mask = llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_in_vector));

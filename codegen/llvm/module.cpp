@@ -15,10 +15,18 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Prog
       const Kernel& kernel = program->kernels[i];
       Body body(*module, kernel, program->sizes, kernel_symbol(program->number, i), cheap_masks);
       switch (kernel.schedule) {
-        case Schedule::Elementwise: emit_elementwise(body); break;
-        case Schedule::RowReduce: emit_row_reduce(body); break;
-        case Schedule::ColumnReduce: emit_column_reduce(body); break;
-        case Schedule::Scatter: emit_scatter(body); break;
+        case Schedule::Elementwise:
+          emit_elementwise(body);
+          break;
+        case Schedule::RowReduce:
+          emit_row_reduce(body);
+          break;
+        case Schedule::ColumnReduce:
+          emit_column_reduce(body);
+          break;
+        case Schedule::Scatter:
+          emit_scatter(body);
+          break;
       }
       body.finish();
     }

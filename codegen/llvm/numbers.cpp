@@ -14,12 +14,16 @@ bool is_unsigned(DType d) { return is_unsigned_int(d) || d == DType::Bool; }
 
 llvm::Type* LlvmNumbers::scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::Bool: return b_.getInt1Ty();
+    case DType::Bool:
+      return b_.getInt1Ty();
     case DType::F16:
     case DType::BF16:
-    case DType::F32: return b_.getFloatTy();
-    case DType::F64: return b_.getDoubleTy();
-    default: return b_.getIntNTy(static_cast<unsigned>(size_of(dtype)) * 8);
+    case DType::F32:
+      return b_.getFloatTy();
+    case DType::F64:
+      return b_.getDoubleTy();
+    default:
+      return b_.getIntNTy(static_cast<unsigned>(size_of(dtype)) * 8);
   }
 }
 
@@ -61,21 +65,41 @@ Num LlvmNumbers::unary(NumUnary op, Num x) {
   llvm::Value* v = value(x);
   bool floating = is_float(x.dtype);
   switch (op) {
-    case NumUnary::Neg: v = floating ? b_.CreateFNeg(v) : b_.CreateNeg(v); break;
-    case NumUnary::Not: v = b_.CreateNot(v); break;
-    case NumUnary::Abs:
-      if (floating) v = intrinsic(llvm::Intrinsic::fabs, v);
-      else if (!is_unsigned(x.dtype)) v = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, v, b_.getFalse());
+    case NumUnary::Neg:
+      v = floating ? b_.CreateFNeg(v) : b_.CreateNeg(v);
       break;
-    case NumUnary::Sqrt: v = intrinsic(llvm::Intrinsic::sqrt, v); break;
-    case NumUnary::Floor: v = intrinsic(llvm::Intrinsic::floor, v); break;
-    case NumUnary::Ceil: v = intrinsic(llvm::Intrinsic::ceil, v); break;
-    case NumUnary::Trunc: v = intrinsic(llvm::Intrinsic::trunc, v); break;
-    case NumUnary::RoundEven: v = intrinsic(llvm::Intrinsic::roundeven, v); break;
+    case NumUnary::Not:
+      v = b_.CreateNot(v);
+      break;
+    case NumUnary::Abs:
+      if (floating)
+        v = intrinsic(llvm::Intrinsic::fabs, v);
+      else if (!is_unsigned(x.dtype))
+        v = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, v, b_.getFalse());
+      break;
+    case NumUnary::Sqrt:
+      v = intrinsic(llvm::Intrinsic::sqrt, v);
+      break;
+    case NumUnary::Floor:
+      v = intrinsic(llvm::Intrinsic::floor, v);
+      break;
+    case NumUnary::Ceil:
+      v = intrinsic(llvm::Intrinsic::ceil, v);
+      break;
+    case NumUnary::Trunc:
+      v = intrinsic(llvm::Intrinsic::trunc, v);
+      break;
+    case NumUnary::RoundEven:
+      v = intrinsic(llvm::Intrinsic::roundeven, v);
+      break;
     case NumUnary::IsNan:
       return wrap(floating ? b_.CreateFCmpUNO(v, v) : value(constant_int(DType::Bool, 0)), DType::Bool);
-    case NumUnary::CountLeadingZeros: v = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, v, b_.getFalse()); break;
-    case NumUnary::PopCount: v = intrinsic(llvm::Intrinsic::ctpop, v); break;
+    case NumUnary::CountLeadingZeros:
+      v = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, v, b_.getFalse());
+      break;
+    case NumUnary::PopCount:
+      v = intrinsic(llvm::Intrinsic::ctpop, v);
+      break;
   }
   return wrap(v, x.dtype);
 }
@@ -85,20 +109,48 @@ Num LlvmNumbers::binary(NumBinary op, Num x, Num y) {
   bool floating = is_float(x.dtype), no_sign = is_unsigned(x.dtype);
   namespace ids = llvm::Intrinsic;
   switch (op) {
-    case NumBinary::Add: v = floating ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b); break;
-    case NumBinary::Sub: v = floating ? b_.CreateFSub(a, b) : b_.CreateSub(a, b); break;
-    case NumBinary::Mul: v = floating ? b_.CreateFMul(a, b) : b_.CreateMul(a, b); break;
-    case NumBinary::Div: v = b_.CreateFDiv(a, b); break;
-    case NumBinary::And: v = b_.CreateAnd(a, b); break;
-    case NumBinary::Or: v = b_.CreateOr(a, b); break;
-    case NumBinary::Xor: v = b_.CreateXor(a, b); break;
-    case NumBinary::Shl: v = b_.CreateShl(a, b); break;
-    case NumBinary::Shr: v = no_sign ? b_.CreateLShr(a, b) : b_.CreateAShr(a, b); break;
-    case NumBinary::DivTrunc: v = divide(x, y, false); break;
-    case NumBinary::RemTrunc: v = divide(x, y, true); break;
-    case NumBinary::Min: v = b_.CreateBinaryIntrinsic(floating ? ids::minimum : no_sign ? ids::umin : ids::smin, a, b); break;
-    case NumBinary::Max: v = b_.CreateBinaryIntrinsic(floating ? ids::maximum : no_sign ? ids::umax : ids::smax, a, b); break;
-    case NumBinary::MulHigh: v = multiply_high(a, b); break;
+    case NumBinary::Add:
+      v = floating ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b);
+      break;
+    case NumBinary::Sub:
+      v = floating ? b_.CreateFSub(a, b) : b_.CreateSub(a, b);
+      break;
+    case NumBinary::Mul:
+      v = floating ? b_.CreateFMul(a, b) : b_.CreateMul(a, b);
+      break;
+    case NumBinary::Div:
+      v = b_.CreateFDiv(a, b);
+      break;
+    case NumBinary::And:
+      v = b_.CreateAnd(a, b);
+      break;
+    case NumBinary::Or:
+      v = b_.CreateOr(a, b);
+      break;
+    case NumBinary::Xor:
+      v = b_.CreateXor(a, b);
+      break;
+    case NumBinary::Shl:
+      v = b_.CreateShl(a, b);
+      break;
+    case NumBinary::Shr:
+      v = no_sign ? b_.CreateLShr(a, b) : b_.CreateAShr(a, b);
+      break;
+    case NumBinary::DivTrunc:
+      v = divide(x, y, false);
+      break;
+    case NumBinary::RemTrunc:
+      v = divide(x, y, true);
+      break;
+    case NumBinary::Min:
+      v = b_.CreateBinaryIntrinsic(floating ? ids::minimum : no_sign ? ids::umin : ids::smin, a, b);
+      break;
+    case NumBinary::Max:
+      v = b_.CreateBinaryIntrinsic(floating ? ids::maximum : no_sign ? ids::umax : ids::smax, a, b);
+      break;
+    case NumBinary::MulHigh:
+      v = multiply_high(a, b);
+      break;
   }
   return wrap(v, x.dtype);
 }

@@ -33,10 +33,18 @@ Values Reducer::absent(unsigned lanes) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Num v{};
   switch (kind_) {
-    case ReduceKind::Sum: v = floating ? n_.constant_float(element_, -0.0) : n_.constant_int(element_, 0); break;
-    case ReduceKind::Prod: v = floating ? n_.constant_float(element_, 1) : n_.constant_int(element_, 1); break;
-    case ReduceKind::Any: v = n_.constant_int(element_, 0); break;
-    case ReduceKind::All: v = n_.constant_int(element_, 1); break;
+    case ReduceKind::Sum:
+      v = floating ? n_.constant_float(element_, -0.0) : n_.constant_int(element_, 0);
+      break;
+    case ReduceKind::Prod:
+      v = floating ? n_.constant_float(element_, 1) : n_.constant_int(element_, 1);
+      break;
+    case ReduceKind::Any:
+      v = n_.constant_int(element_, 0);
+      break;
+    case ReduceKind::All:
+      v = n_.constant_int(element_, 1);
+      break;
     default:
       v = floating ? n_.constant_float(element_, seeks_largest ? -infinity : infinity)
                    : n_.constant_int(element_, seeks_largest ? smallest(element_) : largest(element_));
@@ -54,12 +62,18 @@ Values Reducer::of(llvm::Value* element, llvm::Value* position) const {
 llvm::Value* Reducer::combine_values(llvm::Value* x, llvm::Value* y) {
   Num a = num(x), b = num(y);
   switch (kind_) {
-    case ReduceKind::Sum: return LlvmNumbers::value(wrap_add(a, b));
-    case ReduceKind::Prod: return LlvmNumbers::value(wrap_mul(a, b));
-    case ReduceKind::Max: return LlvmNumbers::value(maximum(a, b));
-    case ReduceKind::Min: return LlvmNumbers::value(minimum(a, b));
-    case ReduceKind::Any: return LlvmNumbers::value(either(a, b));
-    default: return LlvmNumbers::value(both(a, b));
+    case ReduceKind::Sum:
+      return LlvmNumbers::value(wrap_add(a, b));
+    case ReduceKind::Prod:
+      return LlvmNumbers::value(wrap_mul(a, b));
+    case ReduceKind::Max:
+      return LlvmNumbers::value(maximum(a, b));
+    case ReduceKind::Min:
+      return LlvmNumbers::value(minimum(a, b));
+    case ReduceKind::Any:
+      return LlvmNumbers::value(either(a, b));
+    default:
+      return LlvmNumbers::value(both(a, b));
   }
 }
 

@@ -46,7 +46,8 @@ class RowReduce {
       body_.emit_effects(mask);
       Values next;
       for_each(before, [&](size_t r, const Values& state) {
-        Values fresh = reducers_[r].of(body_.lanes(k_.reductions[r].value), reducers_[r].with_position() ? position(i) : nullptr);
+        Values fresh =
+            reducers_[r].of(body_.lanes(k_.reductions[r].value), reducers_[r].with_position() ? position(i) : nullptr);
         Values combined = reducers_[r].combine(state, fresh);
         for (llvm::Value* v : mask ? reducers_[r].select(mask, combined, state) : combined) next.push_back(v);
       });
@@ -61,7 +62,8 @@ class RowReduce {
     return b_.CreateAdd(first, Body::lane_numbers(b_.getInt32Ty()));
   }
   /// Calls f(r, parts of reduction r) for states lying one after another.
-  template <class F> void for_each(const Values& flat, F f) {
+  template <class F>
+  void for_each(const Values& flat, F f) {
     size_t at = 0;
     for (size_t r = 0; r < reducers_.size(); ++r) {
       auto from = flat.begin() + static_cast<std::ptrdiff_t>(at);
@@ -71,26 +73,30 @@ class RowReduce {
   }
 
   void store(llvm::Value* block, const std::vector<Values>& total) {
-    llvm::Value* at = body_.address(k_.reductions[0].address);   // the results' sizes, and so addresses, are all the same
-    emit_either(b_, b_.CreateIsNull(body_.totals()), [&]() -> llvm::Value* {
-      for (size_t r = 0; r < reducers_.size(); ++r)
-        body_.store_single(reducers_[r].result(total[r]), k_.reductions[r].dtype, k_.reductions[r].buffer, at);
-      return nullptr;
-    }, [&]() -> llvm::Value* {
-      llvm::Value* slot = b_.CreateAdd(b_.CreateMul(block, body_.outputs()), at);
-      for (size_t r = 0; r < reducers_.size(); ++r)
-        for (size_t p = 0; p < total[r].size(); ++p) {
-          llvm::Value* stored = body_.to_memory(total[r][p], reducers_[r].part(p));
-          b_.CreateStore(stored, b_.CreateGEP(stored->getType(), body_.total(r * totals_per_reduction + p), slot));
-        }
-      return nullptr;
-    });
+    llvm::Value* at =
+        body_.address(k_.reductions[0].address);  // the results' sizes, and so addresses, are all the same
+    emit_either(
+        b_, b_.CreateIsNull(body_.totals()),
+        [&]() -> llvm::Value* {
+          for (size_t r = 0; r < reducers_.size(); ++r)
+            body_.store_single(reducers_[r].result(total[r]), k_.reductions[r].dtype, k_.reductions[r].buffer, at);
+          return nullptr;
+        },
+        [&]() -> llvm::Value* {
+          llvm::Value* slot = b_.CreateAdd(b_.CreateMul(block, body_.outputs()), at);
+          for (size_t r = 0; r < reducers_.size(); ++r)
+            for (size_t p = 0; p < total[r].size(); ++p) {
+              llvm::Value* stored = body_.to_memory(total[r][p], reducers_[r].part(p));
+              b_.CreateStore(stored, b_.CreateGEP(stored->getType(), body_.total(r * totals_per_reduction + p), slot));
+            }
+          return nullptr;
+        });
   }
 
   Body& body_;
   llvm::IRBuilder<>& b_;
   const Kernel& k_;
-  size_t row_;                           // number of the reduced loop
+  size_t row_;  // number of the reduced loop
   std::vector<Reducer> reducers_;
 };
 

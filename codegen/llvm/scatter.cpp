@@ -20,7 +20,8 @@ class ScatterEmitter {
 
  private:
   void emit_loops(size_t loop) {
-    if (loop + in_lanes_ == k_.loops.size()) return emit_if(b_, in_range(), [&] { in_lanes_ ? emit_lanes() : emit_single(); });
+    if (loop + in_lanes_ == k_.loops.size())
+      return emit_if(b_, in_range(), [&] { in_lanes_ ? emit_lanes() : emit_single(); });
     auto [begin, end] = body_.range(loop);
     simple_loop(b_, begin, end, 1, [&](llvm::Value* i) {
       body_.enter(loop, i);
@@ -55,7 +56,8 @@ class ScatterEmitter {
       llvm::Value* at = body_.address(s_.address);
       Dim stride = body_.stride(s_.address);
       llvm::Value* value = body_.lanes(s_.value);
-      if (s_.mode != Scatter::Set) value = combined(body_.load_lanes(s_.dtype, body_.buffer(s_.buffer), at, stride, mask), value);
+      if (s_.mode != Scatter::Set)
+        value = combined(body_.load_lanes(s_.dtype, body_.buffer(s_.buffer), at, stride, mask), value);
       body_.store_lanes(value, s_.dtype, body_.buffer(s_.buffer), at, stride, mask);
       return Values{};
     });
@@ -75,7 +77,7 @@ class ScatterEmitter {
   llvm::IRBuilder<>& b_;
   const Kernel& k_;
   const Scatter& s_;
-  bool in_lanes_;                      // the last loop runs in lanes
+  bool in_lanes_;  // the last loop runs in lanes
 };
 
 }  // namespace

@@ -11,7 +11,9 @@ class CountingNumbers final : public NumberBuilder {
   int64_t count = 0;
   Num constant_float(DType dtype, double) override { return of(dtype, 0); }
   Num constant_int(DType dtype, uint64_t) override { return of(dtype, 0); }
-  Num unary(NumUnary op, Num x) override { return of(op == NumUnary::IsNan ? DType::Bool : x.dtype, op == NumUnary::Sqrt ? division_cost : 1); }
+  Num unary(NumUnary op, Num x) override {
+    return of(op == NumUnary::IsNan ? DType::Bool : x.dtype, op == NumUnary::Sqrt ? division_cost : 1);
+  }
   Num binary(NumBinary op, Num a, Num) override {
     bool integer_division = op == NumBinary::DivTrunc || op == NumBinary::RemTrunc;
     return of(a.dtype, integer_division ? integer_division_cost : op == NumBinary::Div ? division_cost : 1);

@@ -36,7 +36,7 @@ struct ExpressionBuilder::Rule {
       return self.add(std::move(n));
     }
     auto axes = split_axes(f().type(x).dims, f().type(v).dims);
-    TERCET_CHECK(axes);   // fusion puts every other reshaped operand into memory
+    TERCET_CHECK(axes);  // fusion puts every other reshaped operand into memory
     Position moved;
     for (auto& digits : *axes) {
       Index index;
@@ -90,7 +90,8 @@ struct ExpressionBuilder::Rule {
     moved[axis] = moved[axis] + Index::node(self.clamped(op.inputs[1], at_start, bound));
     return self.read(x, moved);
   }
-  template <class Other> NodeId operator()(const Other&) const {
+  template <class Other>
+  NodeId operator()(const Other&) const {
     TERCET_CHECK(!"this kind of operation is never computed inside a kernel");
     return no_node;
   }

@@ -1,5 +1,5 @@
-// Turns "element of value v at this position" into nodes of a kernel: elementwise operations become Compute nodes, views
-// move the position, gathers and windows add computed indices to it, and values that lie in memory become loads.
+// Turns "element of value v at this position" into nodes of a kernel: elementwise operations become Compute nodes,
+// views move the position, gathers and windows add computed indices to it, and values that lie in memory become loads.
 #pragma once
 #include <unordered_map>
 
@@ -10,8 +10,8 @@ namespace tercet::codegen {
 /// What the planner knows about a function's values.
 struct ValueFacts {
   const Function& function;
-  std::vector<const Op*> definition;     // nullptr for parameters
-  std::vector<bool> in_memory;           // its elements are loaded, not computed again
+  std::vector<const Op*> definition;  // nullptr for parameters
+  std::vector<bool> in_memory;        // its elements are loaded, not computed again
   const Op* op(ValueId v) const { return definition[v]; }
 };
 
@@ -29,8 +29,11 @@ class ExpressionBuilder {
   NodeId clamped(ValueId index, const Position& position, const Dim& bound);
 
  private:
-  struct Read { Position position; NodeId node; };
-  struct Rule;                            // one case per kind of row
+  struct Read {
+    Position position;
+    NodeId node;
+  };
+  struct Rule;  // one case per kind of row
 
   NodeId load(ValueId v, const Position& position);
   NodeId add(Node node);

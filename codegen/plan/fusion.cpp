@@ -8,8 +8,8 @@
 namespace tercet::codegen {
 namespace {
 
-constexpr int64_t cheap = 6;            // scalar operations that are worth less than a trip through memory
-constexpr int64_t longest = 300;        // operations computed in one expression; bounds the time to compile it
+constexpr int64_t cheap = 6;      // scalar operations that are worth less than a trip through memory
+constexpr int64_t longest = 300;  // operations computed in one expression; bounds the time to compile it
 
 /// Where the readers of a value stand: readers with equal places read each element once, at one position.
 using Place = int64_t;
@@ -73,8 +73,10 @@ class Fusion {
     }
   }
   void note_reader(ValueId v, Place place) {
-    if (place_[v] == 0) place_[v] = place;
-    else if (place_[v] != place) several_[v] = true;
+    if (place_[v] == 0)
+      place_[v] = place;
+    else if (place_[v] != place)
+      several_[v] = true;
   }
 
   void mark_costly() {
@@ -93,7 +95,8 @@ class Fusion {
   }
   /// The op may read an element of v many times.
   bool repeats(const Op& op, ValueId v) const {
-    if (std::holds_alternative<CodeGather>(op.def->code) || std::holds_alternative<CodeWindow>(op.def->code)) return v == op.inputs[0];
+    if (std::holds_alternative<CodeGather>(op.def->code) || std::holds_alternative<CodeWindow>(op.def->code))
+      return v == op.inputs[0];
     if (!std::holds_alternative<CodeView>(op.def->code)) return false;
     const std::vector<Dim>&from = f_.type(v).dims, &to = f_.type(op.output()).dims;
     bool repeated = from.size() < to.size();

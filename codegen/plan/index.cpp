@@ -9,12 +9,17 @@ using Terms = std::vector<Index::Term>;
 
 Terms merged(const Terms& a, const Terms& b) {
   Terms out;
-  auto push = [&](const Index::Term& t) { if (!t.coefficient.is(0)) out.push_back(t); };
+  auto push = [&](const Index::Term& t) {
+    if (!t.coefficient.is(0)) out.push_back(t);
+  };
   size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
-    if (j == b.size() || (i < a.size() && a[i].of < b[j].of)) push(a[i++]);
-    else if (i == a.size() || b[j].of < a[i].of) push(b[j++]);
-    else push({a[i].of, a[i].coefficient + b[j].coefficient}), ++i, ++j;
+    if (j == b.size() || (i < a.size() && a[i].of < b[j].of))
+      push(a[i++]);
+    else if (i == a.size() || b[j].of < a[i].of)
+      push(b[j++]);
+    else
+      push({a[i].of, a[i].coefficient + b[j].coefficient}), ++i, ++j;
   }
   return out;
 }

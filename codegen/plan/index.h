@@ -11,7 +11,10 @@ using NodeId = int32_t;
 
 /// offset + sum of coefficient * loop counter + sum of coefficient * (i64 value of a node).
 struct Index {
-  struct Term { int32_t of; Dim coefficient; };   // a loop or a node; sorted by `of`, coefficients are not 0
+  struct Term {
+    int32_t of;
+    Dim coefficient;
+  };  // a loop or a node; sorted by `of`, coefficients are not 0
   Dim offset;
   std::vector<Term> loops, nodes;
 
@@ -24,7 +27,7 @@ struct Index {
 Index operator+(const Index& a, const Index& b);
 Index operator*(const Index& a, const Dim& factor);
 bool operator==(const Index& a, const Index& b);
-std::string to_string(const Index& index);         // "i0*n + i1 + %3 + 4"
+std::string to_string(const Index& index);  // "i0*n + i1 + %3 + 4"
 
 /// One index per axis of a value.
 using Position = std::vector<Index>;

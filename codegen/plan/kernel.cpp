@@ -18,11 +18,16 @@ std::string list(const std::vector<NodeId>& nodes) {
 
 std::string text_of(const Node& n) {
   switch (n.kind) {
-    case NodeKind::Load: return fmt::format("load b{}[{}]", n.buffer, to_string(n.address));
-    case NodeKind::IndexValue: return fmt::format("index {}", to_string(n.address));
-    case NodeKind::Constant: return fmt::format("constant 0x{:x}", n.bits);
-    case NodeKind::Clamp: return fmt::format("clamp %{} to [0, {}]", n.operands[0], n.bound.text());
-    case NodeKind::Compute: break;
+    case NodeKind::Load:
+      return fmt::format("load b{}[{}]", n.buffer, to_string(n.address));
+    case NodeKind::IndexValue:
+      return fmt::format("index {}", to_string(n.address));
+    case NodeKind::Constant:
+      return fmt::format("constant 0x{:x}", n.bits);
+    case NodeKind::Clamp:
+      return fmt::format("clamp %{} to [0, {}]", n.operands[0], n.bound.text());
+    case NodeKind::Compute:
+      break;
   }
   return fmt::format("{}({})", n.op->def->name, list(n.operands));
 }
@@ -63,17 +68,20 @@ std::string print(const Kernel& k, int number) {
                        k.loops[l].extent.text(), k.loops[l].reduced ? " reduced" : "");
   if (!k.loops.empty()) out += "\n";
   for (size_t n = 0; n < k.nodes.size(); ++n)
-    out += fmt::format("    %{}: {} = {}    @{}\n", n, tercet::name_of(k.nodes[n].dtype), text_of(k.nodes[n]), k.nodes[n].depth);
-  for (const Store& s : k.stores) out += fmt::format("    store %{} -> b{}[{}]\n", s.value, s.buffer, to_string(s.address));
+    out += fmt::format("    %{}: {} = {}    @{}\n", n, tercet::name_of(k.nodes[n].dtype), text_of(k.nodes[n]),
+                       k.nodes[n].depth);
+  for (const Store& s : k.stores)
+    out += fmt::format("    store %{} -> b{}[{}]\n", s.value, s.buffer, to_string(s.address));
   for (const Reduction& r : k.reductions)
     out += fmt::format("    {} %{} -> b{}[{}]\n", name_of(r.kind), r.value, r.buffer, to_string(r.address));
   if (k.scatter)
-    out += fmt::format("    scatter ({}) %{} -> b{}[{}]\n", static_cast<int>(k.scatter->mode), k.scatter->value, k.scatter->buffer,
-                       to_string(k.scatter->address));
+    out += fmt::format("    scatter ({}) %{} -> b{}[{}]\n", static_cast<int>(k.scatter->mode), k.scatter->value,
+                       k.scatter->buffer, to_string(k.scatter->address));
   for (const Check& c : k.checks)
     out += fmt::format("    {}({}){}\n", c.op->def->name, list(c.operands),
                        c.live == no_node ? "" : fmt::format(" where %{}", c.live));
-  for (size_t b = 0; b < k.buffers.size(); ++b) out += fmt::format("{}b{} is value {}", b ? ", " : "    ", b, k.buffers[b]);
+  for (size_t b = 0; b < k.buffers.size(); ++b)
+    out += fmt::format("{}b{} is value {}", b ? ", " : "    ", b, k.buffers[b]);
   return out + "\n";
 }
 

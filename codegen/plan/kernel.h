@@ -19,7 +19,7 @@
 
 namespace tercet::codegen {
 
-inline constexpr int vector_lanes = 16;            // of every dtype: one 512-bit register of f32
+inline constexpr int vector_lanes = 16;  // of every dtype: one 512-bit register of f32
 inline constexpr NodeId no_node = -1;
 
 enum class NodeKind : uint8_t {
@@ -32,28 +32,45 @@ enum class NodeKind : uint8_t {
 
 struct Node {
   NodeKind kind;
-  DType dtype;                      // f16 and bf16 are computed as f32 and rounded after each operation
+  DType dtype;  // f16 and bf16 are computed as f32 and rounded after each operation
   int32_t buffer = -1;
   Index address{};
   uint64_t bits = 0;
   const Op* op = nullptr;
   std::vector<NodeId> operands{};
   Dim bound{};
-  int depth = 0;                    // number of loops around it: set by schedule()
+  int depth = 0;  // number of loops around it: set by schedule()
 };
 
 struct Loop {
   Dim extent;
   bool reduced = false;
 };
-struct Store { NodeId value; int32_t buffer; Index address; DType dtype; };
-struct Reduction { ReduceKind kind; NodeId value; int32_t buffer; Index address; DType dtype; };
-struct Check { const Op* op; std::vector<NodeId> operands; NodeId live = no_node; };
+struct Store {
+  NodeId value;
+  int32_t buffer;
+  Index address;
+  DType dtype;
+};
+struct Reduction {
+  ReduceKind kind;
+  NodeId value;
+  int32_t buffer;
+  Index address;
+  DType dtype;
+};
+struct Check {
+  const Op* op;
+  std::vector<NodeId> operands;
+  NodeId live = no_node;
+};
 /// Combines `value` into the element at `address`, point after point in the order of the loops; points with an index
 /// that clamping changes (out of range) are left out.
 struct Scatter {
   enum Mode : uint8_t { Set, Add, Mul, Max, Min } mode;
-  struct Bound { NodeId index, clamped; };
+  struct Bound {
+    NodeId index, clamped;
+  };
   NodeId value;
   int32_t buffer;
   Index address;
@@ -63,22 +80,22 @@ struct Scatter {
 
 /// How the iteration space is walked. The last loop is the vector loop, but for scatters whose index depends on it.
 enum class Schedule : uint8_t {
-  Elementwise,     // no reduction
-  RowReduce,       // kept loops, then ONE reduced loop, which is the vector loop
-  ColumnReduce,    // kept loops, reduced loops, then a kept loop, which is the vector loop
-  Scatter          // loops in the order of the scattered values; "reduced" are those whose points may meet in an element
+  Elementwise,   // no reduction
+  RowReduce,     // kept loops, then ONE reduced loop, which is the vector loop
+  ColumnReduce,  // kept loops, reduced loops, then a kept loop, which is the vector loop
+  Scatter        // loops in the order of the scattered values; "reduced" are those whose points may meet in an element
 };
 
 struct Kernel {
   Schedule schedule = Schedule::Elementwise;
-  std::vector<Loop> loops;          // outermost first
-  std::vector<Node> nodes;          // operands before users
+  std::vector<Loop> loops;  // outermost first
+  std::vector<Node> nodes;  // operands before users
   std::vector<Store> stores;
   std::vector<Reduction> reductions;
   std::vector<Check> checks;
   std::optional<Scatter> scatter;
-  std::vector<ValueId> buffers;     // what buffer number k of the kernel is in its function
-  int64_t cost = 1;                 // scalar operations per point, for deciding about threads
+  std::vector<ValueId> buffers;  // what buffer number k of the kernel is in its function
+  int64_t cost = 1;              // scalar operations per point, for deciding about threads
 
   /// Every size that its code reads; they all have slots in the program's table.
   std::vector<Dim> sizes() const;

@@ -9,7 +9,7 @@
 namespace tercet::codegen {
 namespace {
 
-constexpr size_t largest = 600;           // values in a kernel; bounds the time to compile it
+constexpr size_t largest = 600;  // values in a kernel; bounds the time to compile it
 
 /// Visits what a root reads down to values in memory, noting on the way whether the position has been moved.
 class LeafFinder {
@@ -20,12 +20,14 @@ class LeafFinder {
     for (ValueId v : op.inputs) visit(v, moves);
   }
   void visit(ValueId v, bool moved) {
-    auto seen = std::find_if(seen_.begin(), seen_.end(), [&](const Leaf& l) { return l.value == v && l.moved == moved; });
+    auto seen =
+        std::find_if(seen_.begin(), seen_.end(), [&](const Leaf& l) { return l.value == v && l.moved == moved; });
     if (seen != seen_.end()) return;
     seen_.push_back({v, moved});
     ++leaves.visited;
     const Op* op = facts_.op(v);
-    if (facts_.in_memory[v] || !op) leaves.values.push_back({v, moved});
+    if (facts_.in_memory[v] || !op)
+      leaves.values.push_back({v, moved});
     else {
       for (auto& [name, attr] : op->attrs.items()) for_each_dim(attr, [&](const Dim& d) { leaves.sizes.push_back(d); });
       operands(*op, moved);
@@ -45,17 +47,24 @@ std::vector<Dim> sizes_of(const Function& f, const Op& op) {
   return out;
 }
 
-bool identical(const std::vector<Dim>& a, const std::vector<Dim>& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+bool identical(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 int64_t cost_of(const Function& f, const Kernel& k) {
   int64_t cost = 1;
   for (const Node& n : k.nodes)
-    if (n.depth == static_cast<int>(k.loops.size())) cost += n.kind == NodeKind::Compute ? elementwise_cost(f, *n.op) : 1;
+    if (n.depth == static_cast<int>(k.loops.size()))
+      cost += n.kind == NodeKind::Compute ? elementwise_cost(f, *n.op) : 1;
   return cost + static_cast<int64_t>(k.stores.size() + k.reductions.size());
 }
 
 Scatter::Mode mode_of(const std::string& mode) {
-  return mode == "add" ? Scatter::Add : mode == "mul" ? Scatter::Mul : mode == "max" ? Scatter::Max : mode == "min" ? Scatter::Min : Scatter::Set;
+  return mode == "add"   ? Scatter::Add
+         : mode == "mul" ? Scatter::Mul
+         : mode == "max" ? Scatter::Max
+         : mode == "min" ? Scatter::Min
+                         : Scatter::Set;
 }
 
 Scatter scatter_of(const Function& f, const Op& op, const Position& here, ExpressionBuilder& expressions) {
@@ -65,11 +74,17 @@ Scatter scatter_of(const Function& f, const Op& op, const Position& here, Expres
   auto batch = static_cast<size_t>(op.attrs.get<int64_t>("batch"));
   size_t rest = f.type(op.inputs[2]).dims.size();
   Position at_index(here.begin(), here.begin() + static_cast<std::ptrdiff_t>(rest)), to(sizes.size());
-  Scatter s{mode_of(op.attrs.get<std::string>("mode")), expressions.read(op.inputs[1], here), expressions.buffer(out), {}, f.type(out).dtype, {}};
+  Scatter s{mode_of(op.attrs.get<std::string>("mode")),
+            expressions.read(op.inputs[1], here),
+            expressions.buffer(out),
+            {},
+            f.type(out).dtype,
+            {}};
   std::vector<bool> indexed(sizes.size());
   for (size_t j = 0; j < axes.size(); ++j) {
     auto axis = static_cast<size_t>(axes[j]);
-    NodeId index = expressions.read(op.inputs[j + 2], at_index), clamped = expressions.clamped(op.inputs[j + 2], at_index, sizes[axis] - 1);
+    NodeId index = expressions.read(op.inputs[j + 2], at_index),
+           clamped = expressions.clamped(op.inputs[j + 2], at_index, sizes[axis] - 1);
     s.bounds.push_back({index, clamped});
     to[axis] = Index::node(clamped);
     indexed[axis] = true;
@@ -98,8 +113,14 @@ Root Root::scatter(const Function& f, const Op& op) {
 }
 
 Root Root::reduce(const Function& f, const Op& op) {
-  Root r{ReduceRoot, &op, {op.output()}, {op.inputs[0]}, no_value, f.type(op.inputs[0]).dims,
-         op.attrs.get<std::vector<int64_t>>("axes"), sizes_of(f, op)};
+  Root r{ReduceRoot,
+         &op,
+         {op.output()},
+         {op.inputs[0]},
+         no_value,
+         f.type(op.inputs[0]).dims,
+         op.attrs.get<std::vector<int64_t>>("axes"),
+         sizes_of(f, op)};
   return r;
 }
 
@@ -109,8 +130,10 @@ Root Root::check(const Function& f, const Op& op) {
     r.live = r.reads.back();
     r.reads.pop_back();
   }
-  if (!r.reads.empty()) r.space = f.type(r.reads[0]).dims;
-  else if (r.live != no_value) r.space = f.type(r.live).dims;
+  if (!r.reads.empty())
+    r.space = f.type(r.reads[0]).dims;
+  else if (r.live != no_value)
+    r.space = f.type(r.live).dims;
   return r;
 }
 
@@ -142,7 +165,7 @@ bool KernelGroup::try_add(const Root& root, size_t size) {
     reduces |= r.kind == Root::ReduceRoot;
   }
   roots_.push_back(root);
-  if (reduces && fit() != Fit::Good) {     // without reductions there is always a schedule
+  if (reduces && fit() != Fit::Good) {  // without reductions there is always a schedule
     roots_.pop_back();
     return false;
   }
@@ -151,7 +174,8 @@ bool KernelGroup::try_add(const Root& root, size_t size) {
 }
 
 bool KernelGroup::stores(ValueId v) const {
-  return std::any_of(roots_.begin(), roots_.end(), [&](const Root& r) { return r.kind == Root::StoreRoot && r.outputs[0] == v; });
+  return std::any_of(roots_.begin(), roots_.end(),
+                     [&](const Root& r) { return r.kind == Root::StoreRoot && r.outputs[0] == v; });
 }
 
 std::vector<ValueId> KernelGroup::drop_stores(const std::vector<bool>& needed) {
@@ -168,7 +192,7 @@ std::vector<ValueId> KernelGroup::drop_stores(const std::vector<bool>& needed) {
 
 std::vector<ValueId> KernelGroup::written() const {
   std::vector<ValueId> out;
-  for (const Root& r : roots_)      // a scatter finds its result there already
+  for (const Root& r : roots_)  // a scatter finds its result there already
     if (r.kind != Root::ScatterRoot) out.insert(out.end(), r.outputs.begin(), r.outputs.end());
   return out;
 }
@@ -223,18 +247,23 @@ void KernelGroup::add(Kernel& k, ExpressionBuilder& expressions, const Root& r) 
       k.checks.push_back(std::move(c));
       return;
     }
-    case Root::ScatterRoot: k.scatter = scatter_of(f, *r.op, here, expressions); return;
+    case Root::ScatterRoot:
+      k.scatter = scatter_of(f, *r.op, here, expressions);
+      return;
   }
 }
 
 bool may_reuse(const Function& f, const Kernel& k, ValueId written, ValueId dying) {
-  if (size_of(f.type(written).dtype) != size_of(f.type(dying).dtype) || !identical(f.type(written).dims, f.type(dying).dims)) return false;
+  if (size_of(f.type(written).dtype) != size_of(f.type(dying).dtype) ||
+      !identical(f.type(written).dims, f.type(dying).dims))
+    return false;
   const Store* store = nullptr;
   for (const Store& s : k.stores)
     if (k.buffers[static_cast<size_t>(s.buffer)] == written) store = &s;
   if (!store) return false;
   for (const Node& n : k.nodes)
-    if (n.kind == NodeKind::Load && k.buffers[static_cast<size_t>(n.buffer)] == dying && !(n.address == store->address)) return false;
+    if (n.kind == NodeKind::Load && k.buffers[static_cast<size_t>(n.buffer)] == dying && !(n.address == store->address))
+      return false;
   return true;
 }
 

@@ -9,13 +9,13 @@ namespace tercet::codegen {
 /// A value to put into memory, a reduction, a check or a scatter.
 struct Root {
   enum Kind : uint8_t { StoreRoot, ReduceRoot, CheckRoot, ScatterRoot } kind;
-  const Op* op = nullptr;                 // not for values to put into memory
+  const Op* op = nullptr;  // not for values to put into memory
   std::vector<ValueId> outputs;
-  std::vector<ValueId> reads;             // values read at the point of the iteration space
-  ValueId live = no_value;                // mask over the leading axes
+  std::vector<ValueId> reads;  // values read at the point of the iteration space
+  ValueId live = no_value;     // mask over the leading axes
   std::vector<Dim> space;
-  std::vector<int64_t> reduced;           // axes of reductions; of scatters, those that must be walked in order
-  std::vector<Dim> sizes;                 // every size it needs
+  std::vector<int64_t> reduced;  // axes of reductions; of scatters, those that must be walked in order
+  std::vector<Dim> sizes;        // every size it needs
 
   static Root store(const Function& f, ValueId v);
   /// Puts the elements of `from` into `to`.
@@ -26,11 +26,14 @@ struct Root {
 };
 
 /// A value in memory that a root reads. `moved`: somewhere else than at the point that is computed.
-struct Leaf { ValueId value; bool moved; };
+struct Leaf {
+  ValueId value;
+  bool moved;
+};
 struct Leaves {
   std::vector<Leaf> values;
-  std::vector<Dim> sizes;                 // that what is computed on the way names
-  size_t visited = 0;                     // values that the root computes or reads
+  std::vector<Dim> sizes;  // that what is computed on the way names
+  size_t visited = 0;      // values that the root computes or reads
 };
 Leaves find_leaves(const ValueFacts& facts, const Root& root);
 
@@ -56,7 +59,8 @@ class KernelGroup {
   size_t size_;
 };
 
-/// `written` may take the memory of `dying`: same elements' size and count, read only where the same element is written.
+/// `written` may take the memory of `dying`: same elements' size and count, read only where the same element is
+/// written.
 bool may_reuse(const Function& f, const Kernel& kernel, ValueId written, ValueId dying);
 
 }  // namespace tercet::codegen

@@ -12,7 +12,7 @@
 namespace tercet::codegen {
 namespace {
 
-constexpr int farthest = 24;    // steps that a root looks back for a kernel to join; bounds the time to plan
+constexpr int farthest = 24;  // steps that a root looks back for a kernel to join; bounds the time to plan
 
 /// Plans one function of a set. Goes through the operations in order; what needs a loop joins an earlier kernel where
 /// that is possible and else becomes a new step.
@@ -38,19 +38,25 @@ class Planner {
   void place(const Op& op) {
     Role role = role_of(f_, op);
     switch (role) {
-      case Role::Constant: p_.constants.emplace_back(op.output(), op.attrs.get<Array>("value")); return;
+      case Role::Constant:
+        p_.constants.emplace_back(op.output(), op.attrs.get<Array>("value"));
+        return;
       case Role::Inline:
         if (facts_.in_memory[op.output()]) join(Root::store(f_, op.output()));
         return;
       case Role::Reshape:
         if (facts_.in_memory[op.output()]) reshape(op);
         return;
-      case Role::Reduce: reduce(op); return;
+      case Role::Reduce:
+        reduce(op);
+        return;
       case Role::Check:
         set_.may_fail = true;
         join(Root::check(f_, op));
         return;
-      case Role::Scatter: scatter(op); return;
+      case Role::Scatter:
+        scatter(op);
+        return;
       case Role::Native:
         for (const FunctionPtr& body : op.bodies) plan_body_(body);
         add_step({NativeStep{&op}, {}, {}}, op);
@@ -58,7 +64,8 @@ class Planner {
   }
 
   void reshape(const Op& op) {
-    if (!facts_.in_memory[op.inputs[0]] || f_.type(op.inputs[0]).dims.empty()) return join(Root::store(f_, op.output()));
+    if (!facts_.in_memory[op.inputs[0]] || f_.type(op.inputs[0]).dims.empty())
+      return join(Root::store(f_, op.output()));
     add_plain_step({AliasStep{op.output(), op.inputs[0]}, {}, {}}, op.output(), op.inputs[0]);
   }
 
@@ -76,8 +83,10 @@ class Planner {
   /// The result starts as the values of operand 0; a kernel of its own then combines into it.
   void scatter(const Op& op) {
     ValueId from = op.inputs[0], to = op.output();
-    if (facts_.in_memory[from]) add_plain_step({CopyStep{to, from}, {}, {}}, to, from);
-    else join(Root::copy(f_, to, from));
+    if (facts_.in_memory[from])
+      add_plain_step({CopyStep{to, from}, {}, {}}, to, from);
+    else
+      join(Root::copy(f_, to, from));
     Root root = Root::scatter(f_, op);
     read_elsewhere_[to] = true;
     add_kernel(root, find_leaves(facts_, root));
@@ -111,7 +120,7 @@ class Planner {
   }
   /// The first step at which everything the root reads and measures is there (steps before it are too early).
   int earliest_step(const Root& root, const Leaves& leaves) const {
-    int earliest = last_check_ + 1;         // a check of sizes guards what stands behind it
+    int earliest = last_check_ + 1;  // a check of sizes guards what stands behind it
     for (const Leaf& l : leaves.values) earliest = std::max(earliest, made_at_[l.value]);
     std::vector<uint64_t> symbols;
     for (const Dim& d : root.sizes) d.collect_symbols(symbols);
@@ -181,7 +190,8 @@ class Planner {
         for (const Loop& l : k.loops) kernel->extents.push_back(p_.sizes.slot(l.extent));
         if (!k.scatter) note_bounds(k, kernel->bounds);
       }
-      if (auto* alias = std::get_if<AliasStep>(&step.what)) p_.shapes[alias->to] = p_.sizes.slots(f_.type(alias->to).dims);
+      if (auto* alias = std::get_if<AliasStep>(&step.what))
+        p_.shapes[alias->to] = p_.sizes.slots(f_.type(alias->to).dims);
       if (auto* native = std::get_if<NativeStep>(&step.what)) note_environment(*native->op);
     }
   }
@@ -245,10 +255,10 @@ class Planner {
   const Function& f_;
   const PlanBody& plan_body_;
   ValueFacts facts_;
-  std::vector<bool> read_elsewhere_;                    // a value is a result or read outside the kernel that makes it
-  int last_check_ = -1;                                 // step of the last native check
-  std::vector<int> made_at_;                            // step that makes a value; -1: there from the start
-  std::vector<std::unique_ptr<KernelGroup>> groups_;    // per step; null where it is not a kernel
+  std::vector<bool> read_elsewhere_;                  // a value is a result or read outside the kernel that makes it
+  int last_check_ = -1;                               // step of the last native check
+  std::vector<int> made_at_;                          // step that makes a value; -1: there from the start
+  std::vector<std::unique_ptr<KernelGroup>> groups_;  // per step; null where it is not a kernel
 };
 
 }  // namespace

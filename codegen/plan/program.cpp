@@ -8,8 +8,10 @@ namespace {
 std::string text_of(const Program& p, const Step& step) {
   if (auto* kernel = std::get_if<KernelStep>(&step.what))
     return print(p.kernels[kernel->kernel], static_cast<int>(kernel->kernel));
-  if (auto* alias = std::get_if<AliasStep>(&step.what)) return fmt::format("value {} is value {} reshaped\n", alias->to, alias->from);
-  if (auto* copy = std::get_if<CopyStep>(&step.what)) return fmt::format("value {} is a copy of value {}\n", copy->to, copy->from);
+  if (auto* alias = std::get_if<AliasStep>(&step.what))
+    return fmt::format("value {} is value {} reshaped\n", alias->to, alias->from);
+  if (auto* copy = std::get_if<CopyStep>(&step.what))
+    return fmt::format("value {} is a copy of value {}\n", copy->to, copy->from);
   const Op& op = *std::get<NativeStep>(step.what).op;
   std::string out = fmt::format("native {}(", op.def->name);
   for (size_t i = 0; i < op.inputs.size(); ++i) out += fmt::format("{}{}", i ? ", " : "", op.inputs[i]);

@@ -11,19 +11,25 @@ namespace tercet::codegen {
 /// Runs kernel `kernel`; `written` are its new arrays.
 struct KernelStep {
   size_t kernel;
-  std::vector<SizeSlot> extents;                   // of the kernel's loops
-  std::vector<SizeSlot> bounds;                    // of its clamped reads: less than 0 means that there is nothing to read
+  std::vector<SizeSlot> extents;  // of the kernel's loops
+  std::vector<SizeSlot> bounds;   // of its clamped reads: less than 0 means that there is nothing to read
   std::vector<ValueId> written;
   /// written[k] may take over the memory of this value, which is read for the last time here and at the same places.
   std::vector<ValueId> reuse;
 };
 /// `to` is the memory of `from` under another shape.
-struct AliasStep { ValueId to, from; };
+struct AliasStep {
+  ValueId to, from;
+};
 /// `to` is a copy of `from`, or its memory when that is not needed any more.
-struct CopyStep { ValueId to, from; };
+struct CopyStep {
+  ValueId to, from;
+};
 /// The row's eval on whole arrays. Control flow too: its rows run their bodies through the context, which finds the
 /// compiled program of each.
-struct NativeStep { const Op* op; };
+struct NativeStep {
+  const Op* op;
+};
 
 /// A size symbol that becomes known: the size of an axis of an array, or, without one, what a native step defined.
 struct Binding {
@@ -35,27 +41,27 @@ struct Binding {
 
 struct Step {
   std::variant<KernelStep, AliasStep, CopyStep, NativeStep> what;
-  std::vector<ValueId> dies;                       // not needed afterwards
+  std::vector<ValueId> dies;  // not needed afterwards
   std::vector<Binding> binds;
 };
 
 struct Program {
   FunctionPtr function;
-  size_t number = 0;                               // within its set
+  size_t number = 0;  // within its set
   SizeTable sizes;
-  std::vector<Binding> parameters;                 // sizes known from the arguments
+  std::vector<Binding> parameters;  // sizes known from the arguments
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
-  std::vector<std::vector<SizeSlot>> shapes;       // per value, for those that kernels write or aliases make
+  std::vector<std::vector<SizeSlot>> shapes;  // per value, for those that kernels write or aliases make
   std::vector<std::pair<ValueId, Array>> constants;
-  bool needs_environment = false;                  // native steps read sizes by symbol
+  bool needs_environment = false;  // native steps read sizes by symbol
 };
 
 /// A function and everything it runs. programs[0] is the function itself.
 struct ProgramSet {
   std::vector<std::unique_ptr<Program>> programs;
   std::unordered_map<const Function*, const Program*> of_function;
-  bool may_fail = false;                           // contains checks or computed indices: arguments must survive a run
+  bool may_fail = false;  // contains checks or computed indices: arguments must survive a run
 };
 
 /// Text of every kernel and step.

@@ -19,7 +19,7 @@ struct RoleOf {
       if (!fits(op.output(i))) return false;
     return true;
   }
-  bool computes() const {   // keys are moved, never computed on
+  bool computes() const {  // keys are moved, never computed on
     for (ValueId v : op.inputs)
       if (f.type(v).dtype > DType::F64) return false;
     return dense_numbers();
@@ -37,7 +37,10 @@ struct RoleOf {
   Role operator()(const CodeScatter&) const { return computes() ? Role::Scatter : Role::Native; }
   Role operator()(const CodeCheck& c) const { return c.failed && computes() ? Role::Check : Role::Native; }
   Role operator()(const CodeSize&) const { return op.inputs.empty() ? Role::Inline : Role::Native; }
-  template <class Other> Role operator()(const Other&) const { return Role::Native; }
+  template <class Other>
+  Role operator()(const Other&) const {
+    return Role::Native;
+  }
 };
 
 }  // namespace
@@ -47,7 +50,7 @@ bool is_kernel_dtype(DType dtype) { return dtype != DType::Str; }
 Role role_of(const Function& f, const Op& op) { return std::visit(RoleOf{f, op}, op.def->code); }
 
 std::optional<std::vector<std::vector<AxisDigit>>> split_axes(const std::vector<Dim>& operand,
-                                                             const std::vector<Dim>& result) {
+                                                              const std::vector<Dim>& result) {
   std::vector<std::vector<AxisDigit>> out;
   size_t at = 0;
   for (const Dim& size : operand) {

@@ -5,7 +5,8 @@
 namespace tercet::codegen {
 namespace {
 
-template <class F> void for_each_index(Kernel& k, F&& f) {
+template <class F>
+void for_each_index(Kernel& k, F&& f) {
   for (Node& n : k.nodes) f(n.address);
   for (Store& s : k.stores) f(s.address);
   for (Reduction& r : k.reductions) f(r.address);
@@ -17,7 +18,8 @@ void renumber(Kernel& k, const std::vector<int32_t>& to) {
   for_each_index(k, [&](Index& index) {
     std::vector<Index::Term> terms;
     for (Index::Term& t : index.loops)
-      if (to[static_cast<size_t>(t.of)] >= 0) terms.push_back({to[static_cast<size_t>(t.of)], std::move(t.coefficient)});
+      if (to[static_cast<size_t>(t.of)] >= 0)
+        terms.push_back({to[static_cast<size_t>(t.of)], std::move(t.coefficient)});
     std::sort(terms.begin(), terms.end(), [](auto& a, auto& b) { return a.of < b.of; });
     index.loops = std::move(terms);
   });
@@ -25,8 +27,7 @@ void renumber(Kernel& k, const std::vector<int32_t>& to) {
 
 void erase_loop(Kernel& k, size_t loop) {
   std::vector<int32_t> to;
-  for (size_t l = 0; l < k.loops.size(); ++l)
-    to.push_back(l == loop ? -1 : static_cast<int32_t>(l - (l > loop)));
+  for (size_t l = 0; l < k.loops.size(); ++l) to.push_back(l == loop ? -1 : static_cast<int32_t>(l - (l > loop)));
   renumber(k, to);
   k.loops.erase(k.loops.begin() + static_cast<std::ptrdiff_t>(loop));
 }
@@ -89,9 +90,9 @@ Fit choose(Kernel& k) {
   k.schedule = k.scatter ? Schedule::Scatter : Schedule::Elementwise;
   if (k.reductions.empty()) return Fit::Good;
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
-  bool rows = reduced.size() <= 1 && (kept.empty() || reduced.empty() || kept.back() < reduced[0] ||
-                                      !reads_along(k, kept.back(), reduced[0]));
-  if (rows && reduced.empty()) {          // every reduced size is 1: a sequence of one element
+  bool rows = reduced.size() <= 1 &&
+              (kept.empty() || reduced.empty() || kept.back() < reduced[0] || !reads_along(k, kept.back(), reduced[0]));
+  if (rows && reduced.empty()) {  // every reduced size is 1: a sequence of one element
     k.loops.push_back({1, true});
     reduced.push_back(k.loops.size() - 1);
   }

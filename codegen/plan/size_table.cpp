@@ -14,12 +14,18 @@ SizeSlot SizeTable::add(Code code, SizeSlot a, SizeSlot b, int64_t value) {
 SizeSlot SizeTable::slot_of_atom(const DimAtom& atom) {
   switch (atom.kind) {
     case DimAtom::Symbol:
-    case DimAtom::RaggedSize: return symbol(atom.id);
-    case DimAtom::FloorDiv: return add(Code::FloorDiv, slot(atom.a), slot(atom.b));
-    case DimAtom::Mod: return add(Code::Mod, slot(atom.a), slot(atom.b));
-    case DimAtom::Min: return add(Code::Min, slot(atom.a), slot(atom.b));
-    case DimAtom::Max: return add(Code::Max, slot(atom.a), slot(atom.b));
-    case DimAtom::Broadcast: return add(Code::Broadcast, slot(atom.a), slot(atom.b));
+    case DimAtom::RaggedSize:
+      return symbol(atom.id);
+    case DimAtom::FloorDiv:
+      return add(Code::FloorDiv, slot(atom.a), slot(atom.b));
+    case DimAtom::Mod:
+      return add(Code::Mod, slot(atom.a), slot(atom.b));
+    case DimAtom::Min:
+      return add(Code::Min, slot(atom.a), slot(atom.b));
+    case DimAtom::Max:
+      return add(Code::Max, slot(atom.a), slot(atom.b));
+    case DimAtom::Broadcast:
+      return add(Code::Broadcast, slot(atom.a), slot(atom.b));
   }
   return -1;
 }
@@ -94,13 +100,20 @@ void SizeTable::finish() {
 int64_t SizeTable::apply(Code code, int64_t a, int64_t b) {
   auto quotient = [&] { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); };
   switch (code) {
-    case Code::Add: return a + b;
-    case Code::Mul: return a * b;
-    case Code::FloorDiv: return quotient();
-    case Code::Mod: return b == 0 ? 0 : a - quotient() * b;
-    case Code::Min: return std::min(a, b);
-    case Code::Max: return std::max(a, b);
-    default: return a == 1 ? b : a;
+    case Code::Add:
+      return a + b;
+    case Code::Mul:
+      return a * b;
+    case Code::FloorDiv:
+      return quotient();
+    case Code::Mod:
+      return b == 0 ? 0 : a - quotient() * b;
+    case Code::Min:
+      return std::min(a, b);
+    case Code::Max:
+      return std::max(a, b);
+    default:
+      return a == 1 ? b : a;
   }
 }
 

@@ -30,7 +30,10 @@ class SizeTable {
   /// Sorts the code into stages. Symbols that nothing defines belong to the caller (free_symbols) and to stage 0.
   void finish();
 
-  struct Symbol { uint64_t id; SizeSlot slot; };
+  struct Symbol {
+    uint64_t id;
+    SizeSlot slot;
+  };
   const std::vector<Symbol>& free_symbols() const { return free_; }
   const std::vector<Symbol>& symbols() const { return symbols_; }
   /// The slot of a symbol, or -1 when no size needs it.
@@ -41,8 +44,14 @@ class SizeTable {
 
  private:
   enum class Code : uint8_t { Constant, Add, Mul, FloorDiv, Mod, Min, Max, Broadcast };
-  struct Instruction { Code code; SizeSlot to, a, b; int64_t value; };
-  struct Hash { size_t operator()(const Dim& d) const { return d.hash(); } };
+  struct Instruction {
+    Code code;
+    SizeSlot to, a, b;
+    int64_t value;
+  };
+  struct Hash {
+    size_t operator()(const Dim& d) const { return d.hash(); }
+  };
 
   SizeSlot add(Code code, SizeSlot a, SizeSlot b, int64_t value = 0);
   SizeSlot slot_of_atom(const DimAtom& atom);

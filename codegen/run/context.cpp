@@ -9,7 +9,9 @@ namespace {
 /// A call has sizes of its own: the environment is emptied for a scope.
 class FreshSizes {
  public:
-  explicit FreshSizes(EvalContext& context) : context_(context), before_(std::move(context.dims)) { context_.dims.clear(); }
+  explicit FreshSizes(EvalContext& context) : context_(context), before_(std::move(context.dims)) {
+    context_.dims.clear();
+  }
   ~FreshSizes() { context_.dims = std::move(before_); }
 
  private:

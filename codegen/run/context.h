@@ -54,11 +54,21 @@ class RepeatingContext final : public ForwardingContext {
   std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
   void report(Diagnostic diagnostic, LaneIndex lane) override { outer_.report(std::move(diagnostic), std::move(lane)); }
-  void print(std::string text, LaneIndex lane) override { if (fresh()) outer_.print(std::move(text), std::move(lane)); }
-  void begin_region() override { if (fresh()) outer_.begin_region(); }
-  void end_region() override { if (fresh()) outer_.end_region(); }
-  void push_lane(int64_t lane) override { if (fresh()) outer_.push_lane(lane); }
-  void pop_lane() override { if (fresh()) outer_.pop_lane(); }
+  void print(std::string text, LaneIndex lane) override {
+    if (fresh()) outer_.print(std::move(text), std::move(lane));
+  }
+  void begin_region() override {
+    if (fresh()) outer_.begin_region();
+  }
+  void end_region() override {
+    if (fresh()) outer_.end_region();
+  }
+  void push_lane(int64_t lane) override {
+    if (fresh()) outer_.push_lane(lane);
+  }
+  void pop_lane() override {
+    if (fresh()) outer_.pop_lane();
+  }
 
  private:
   bool fresh() { return done_ == 0 || (--done_, false); }

@@ -10,7 +10,7 @@
 namespace tercet::codegen {
 namespace {
 
-constexpr int64_t small_operands = 64 << 10;   // bytes; less is not worth entering an arena for
+constexpr int64_t small_operands = 64 << 10;  // bytes; less is not worth entering an arena for
 
 int64_t total_bytes(std::span<const Array> arrays) {
   int64_t bytes = 0;
@@ -20,7 +20,8 @@ int64_t total_bytes(std::span<const Array> arrays) {
 
 }  // namespace
 
-ProgramFrame::ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads)
+ProgramFrame::ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels,
+                           int threads)
     : p_(program), context_(context), kernels_(kernels), threads_(threads) {}
 
 std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
@@ -32,14 +33,15 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) values_[f.params[i]] = std::move(arguments[i]);
   for (const auto& [v, array] : p_.constants) values_[v] = array;
   for (const SizeTable::Symbol& s : p_.sizes.free_symbols())
-    if (auto known = context_.dims.find(s.id); known != context_.dims.end()) sizes_[static_cast<size_t>(s.slot)] = known->second;
+    if (auto known = context_.dims.find(s.id); known != context_.dims.end())
+      sizes_[static_cast<size_t>(s.slot)] = known->second;
   bind(p_.parameters);
   p_.sizes.evaluate(0, sizes_.data());
   for (size_t at = 0; at < p_.steps.size(); ++at) {
     step_ = &p_.steps[at];
     context_.poll();
     std::visit([&](const auto& step) { run_step(step); }, step_->what);
-    bind(step_->binds);   // from shapes, also of what nobody reads
+    bind(step_->binds);  // from shapes, also of what nobody reads
     for (ValueId v : step_->dies) values_[v] = Array{};
     if (!step_->binds.empty()) p_.sizes.evaluate(static_cast<int>(at) + 1, sizes_.data());
   }
@@ -52,8 +54,10 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
 void ProgramFrame::bind(const std::vector<Binding>& bindings) {
   for (const Binding& b : bindings) {
     int64_t& size = sizes_[static_cast<size_t>(b.slot)];
-    if (b.value == no_value) size = context_.dims[b.symbol];
-    else size = values_[b.value].shape[b.axis];
+    if (b.value == no_value)
+      size = context_.dims[b.symbol];
+    else
+      size = values_[b.value].shape[b.axis];
     if (p_.needs_environment) context_.dims[b.symbol] = size;
   }
 }
@@ -97,11 +101,14 @@ void ProgramFrame::run_step(const KernelStep& step) {
   for (ValueId v : kernel.buffers) buffers_.push_back(values_[v].raw());
   std::array<int64_t, max_rank + 1> extents;
   for (size_t l = 0; l < step.extents.size(); ++l) extents[l] = sizes_[static_cast<size_t>(step.extents[l])];
-  Launch launch{kernel, kernels_[step.kernel], {extents.data(), step.extents.size()}, buffers_, sizes_.data(), threads_};
+  Launch launch{kernel,   kernels_[step.kernel], {extents.data(), step.extents.size()},
+                buffers_, sizes_.data(),         threads_};
   if (run_kernel(launch, context_)) throw CheckFailed{};
 }
 
-void ProgramFrame::run_step(const AliasStep& step) { values_[step.to] = values_[step.from].reshaped(shape_of(step.to)); }
+void ProgramFrame::run_step(const AliasStep& step) {
+  values_[step.to] = values_[step.from].reshaped(shape_of(step.to));
+}
 
 void ProgramFrame::run_step(const CopyStep& step) {
   bool last = std::find(step_->dies.begin(), step_->dies.end(), step.from) != step_->dies.end();
@@ -115,8 +122,10 @@ std::vector<Array> ProgramFrame::operands_of(const Op& op) {
     ValueId v = op.inputs[k];
     bool last = std::find(step_->dies.begin(), step_->dies.end(), v) != step_->dies.end();
     for (size_t later = k + 1; later < op.inputs.size(); ++later) last &= op.inputs[later] != v;
-    if (last) operands.push_back(std::move(values_[v]));
-    else operands.push_back(values_[v]);
+    if (last)
+      operands.push_back(std::move(values_[v]));
+    else
+      operands.push_back(values_[v]);
   }
   return operands;
 }

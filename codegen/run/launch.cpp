@@ -16,9 +16,9 @@ namespace tercet::codegen {
 namespace {
 
 // In scalar operations, of which a core does some ten per nanosecond.
-constexpr int64_t small_work = 400'000;        // not worth waking a thread for
-constexpr int64_t chunk_work = 8'000'000;      // at most about a millisecond: how long a poll may have to wait
-constexpr int64_t vector_chunk = 64;           // parts of the vector loop begin at multiples of this
+constexpr int64_t small_work = 400'000;    // not worth waking a thread for
+constexpr int64_t chunk_work = 8'000'000;  // at most about a millisecond: how long a poll may have to wait
+constexpr int64_t vector_chunk = 64;       // parts of the vector loop begin at multiples of this
 
 using Ranges = std::array<int64_t, 2 * max_rank + 2>;
 
@@ -66,8 +66,10 @@ class Run {
   void launch(int64_t points, void* const* totals) {
     int64_t work = points * kept_ * k_.cost;
     size_t loop = loop_to_cut();
-    if (work <= small_work || loop == k_.loops.size()) call(ranges_, totals);
-    else in_chunks(ranges_, loop, work, totals);
+    if (work <= small_work || loop == k_.loops.size())
+      call(ranges_, totals);
+    else
+      in_chunks(ranges_, loop, work, totals);
   }
   void call(const Ranges& ranges, void* const* totals) {
     KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals, kept_};
@@ -112,7 +114,8 @@ class Run {
   }
 
   /// The calling thread polls between its chunks; when that throws, the others stop at their next chunk.
-  template <class One> void parallel(int64_t chunks, const One& one) {
+  template <class One>
+  void parallel(int64_t chunks, const One& one) {
     std::atomic<bool> stop{false};
     const auto caller = std::this_thread::get_id();
     auto step = [&](int64_t c) {
@@ -138,8 +141,8 @@ class Run {
   const Kernel& k_;
   EvalContext& context_;
   Ranges ranges_{};
-  int64_t kept_ = 1;                       // points of the loops that are not reduced
-  size_t block_loop_ = SIZE_MAX;           // the loop whose range counts blocks
+  int64_t kept_ = 1;              // points of the loops that are not reduced
+  size_t block_loop_ = SIZE_MAX;  // the loop whose range counts blocks
   uint8_t failed_ = 0;
 };
 

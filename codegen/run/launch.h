@@ -12,7 +12,7 @@ namespace tercet::codegen {
 struct Launch {
   const Kernel& kernel;
   KernelFunction code;
-  std::span<const int64_t> extents;     // of the loops
+  std::span<const int64_t> extents;  // of the loops
   std::span<std::byte* const> buffers;
   const int64_t* sizes;
   int threads;

@@ -13,10 +13,10 @@ namespace tercet {
 namespace {
 
 constexpr int64_t huge_page = 2 << 20;
-constexpr int64_t smallest_kept = 256 << 10;   // below, the allocator keeps pages itself
+constexpr int64_t smallest_kept = 256 << 10;  // below, the allocator keeps pages itself
 constexpr size_t most_blocks = 64;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool keeps = false;                  // so that a use after free shows
+constexpr bool keeps = false;  // so that a use after free shows
 #else
 constexpr bool keeps = true;
 #endif
@@ -40,7 +40,7 @@ class Pool {
  public:
   std::byte* take(int64_t size) {
     std::lock_guard lock(mutex_);
-    for (size_t i = blocks_.size(); i-- > 0;)   // the latest is the likeliest to be in a cache
+    for (size_t i = blocks_.size(); i-- > 0;)  // the latest is the likeliest to be in a cache
       if (blocks_[i].size == size) {
         std::byte* block = blocks_[i].memory;
         blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -62,7 +62,10 @@ class Pool {
   }
 
  private:
-  struct Block { std::byte* memory; int64_t size; };
+  struct Block {
+    std::byte* memory;
+    int64_t size;
+  };
   void drop_oldest() {
     kept_ -= blocks_.front().size;
     std::free(blocks_.front().memory);
@@ -79,7 +82,7 @@ class Pool {
 };
 
 Pool& pool() {
-  static Pool* pool = new Pool;   // never destroyed: buffers may outlive static objects
+  static Pool* pool = new Pool;  // never destroyed: buffers may outlive static objects
   return *pool;
 }
 
@@ -91,14 +94,16 @@ std::byte* take_block(int64_t bytes) {
   if (std::byte* kept = pool().take(size)) return kept;
   std::byte* block = allocate(size);
   if (block) return block;
-  pool().clear();                  // what is kept may be what is missing
+  pool().clear();  // what is kept may be what is missing
   return allocate(size);
 }
 
 void give_block(std::byte* block, int64_t bytes) {
   int64_t size = class_of(bytes);
-  if (!keeps || size < smallest_kept) std::free(block);
-  else pool().give(block, size);
+  if (!keeps || size < smallest_kept)
+    std::free(block);
+  else
+    pool().give(block, size);
 }
 
 }  // namespace tercet

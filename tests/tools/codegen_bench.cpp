@@ -18,7 +18,9 @@ namespace {
 
 class BenchContext final : public EvalContext {
  public:
-  std::vector<Array> run_body(const Function& body, std::vector<Array> a) override { return evaluate(body, *this, std::move(a)); }
+  std::vector<Array> run_body(const Function& body, std::vector<Array> a) override {
+    return evaluate(body, *this, std::move(a));
+  }
   std::vector<Array> call(const Op& op, std::vector<Array> a) override { return run_body(*op.bodies[0], std::move(a)); }
   void report(Diagnostic d, LaneIndex) override { throw Failure(std::move(d)); }
   void print(std::string, LaneIndex) override {}
@@ -36,7 +38,8 @@ Array filled(DType dtype, const Shape& shape) {
   visit_dtype(dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits> && !std::is_same_v<T, bool>)
       for (int64_t i = 0; i < a.count(); ++i)
-        a.data<T>()[i] = Compute<T>::store(static_cast<typename Compute<T>::type>(is_float(dtype) ? std::sin(static_cast<double>(i)) : static_cast<double>(i * 7919 % 1000)));
+        a.data<T>()[i] = Compute<T>::store(static_cast<typename Compute<T>::type>(
+            is_float(dtype) ? std::sin(static_cast<double>(i)) : static_cast<double>(i * 7919 % 1000)));
   });
   return a;
 }
@@ -50,7 +53,7 @@ void bench(const std::string& name, const FunctionPtr& f, std::vector<Array> arg
   double t0 = now();
   auto code = backend->compile(f, options);
   double first = now() - t0;
-  double warm = 1e9;                       // processor time: others may be using the machine
+  double warm = 1e9;  // processor time: others may be using the machine
   for (int i = 0; i < 5; ++i) {
     std::clock_t c0 = std::clock();
     backend->compile(f, options);
@@ -67,16 +70,20 @@ void bench(const std::string& name, const FunctionPtr& f, std::vector<Array> arg
     ++runs;
   }
   double elements = static_cast<double>(arguments.empty() ? 1 : arguments[0].count());
-  fmt::print("{:32} compile first {:7.2f} ms, warm {:7.2f} ms; run {:10.2f} us, {:7.3f} ns/element\n", name, first * 1e3, warm * 1e3,
-             best * 1e6, best * 1e9 / elements);
+  fmt::print("{:32} compile first {:7.2f} ms, warm {:7.2f} ms; run {:10.2f} us, {:7.3f} ns/element\n", name,
+             first * 1e3, warm * 1e3, best * 1e6, best * 1e9 / elements);
 }
 
 /// What programs write as `name(operands)`.
 struct B : Builder {
   explicit B(const char* name) : Builder(name) {}
-  ValueId op(const char* name, std::vector<ValueId> in, Attrs attrs = {}) { return emit(*find_op(name), std::move(in), std::move(attrs)); }
+  ValueId op(const char* name, std::vector<ValueId> in, Attrs attrs = {}) {
+    return emit(*find_op(name), std::move(in), std::move(attrs));
+  }
   ValueId number(float v) { return op("constant", {}, {{"value", Array::scalar(v)}}); }
-  ValueId spread(ValueId v, const Dims& dims, Ints axes) { return op("broadcast", {v}, {{"dims", dims}, {"axes", std::move(axes)}}); }
+  ValueId spread(ValueId v, const Dims& dims, Ints axes) {
+    return op("broadcast", {v}, {{"dims", dims}, {"axes", std::move(axes)}});
+  }
 };
 
 }  // namespace
@@ -102,7 +109,8 @@ int main(int argc, char** argv) {
   {
     B b("chain");
     ValueId x = b.param({DType::F32, {n}});
-    bench("exp+tanh chain 1e6", b.finish({b.op("tanh", {b.op("add", {b.op("exp", {x}), x})})}), {filled(DType::F32, {1000000})});
+    bench("exp+tanh chain 1e6", b.finish({b.op("tanh", {b.op("add", {b.op("exp", {x}), x})})}),
+          {filled(DType::F32, {1000000})});
   }
   for (auto shape : {Shape{1000, 1000}, Shape{100000, 10}, Shape{10, 100000}}) {
     B b("softmax");
@@ -111,19 +119,22 @@ int main(int argc, char** argv) {
     ValueId top = b.op("max", {x}, {{"axes", Ints{1}}});
     ValueId e = b.op("exp", {b.op("sub", {x, b.spread(top, dims, {0})})});
     ValueId s = b.op("sum", {e}, {{"axes", Ints{1}}});
-    bench("softmax " + to_string(shape), b.finish({b.op("div", {e, b.spread(s, dims, {0})})}), {filled(DType::F32, shape)});
+    bench("softmax " + to_string(shape), b.finish({b.op("div", {e, b.spread(s, dims, {0})})}),
+          {filled(DType::F32, shape)});
   }
   for (auto shape : {Shape{1000, 1000}, Shape{1000000, 4}, Shape{4, 1000000}}) {
     for (int64_t axis : {0, 1}) {
       B b("sum");
       ValueId x = b.param({DType::F32, {n, m}});
-      bench(fmt::format("sum axis {} of {}", axis, to_string(shape)), b.finish({b.op("sum", {x}, {{"axes", Ints{axis}}})}), {filled(DType::F32, shape)});
+      bench(fmt::format("sum axis {} of {}", axis, to_string(shape)),
+            b.finish({b.op("sum", {x}, {{"axes", Ints{axis}}})}), {filled(DType::F32, shape)});
     }
   }
   {
     B b("sum");
     ValueId x = b.param({DType::F32, {n}});
-    bench("sum of squares 1e6", b.finish({b.op("sum", {b.op("mul", {x, x})}, {{"axes", Ints{0}}})}), {filled(DType::F32, {1000000})});
+    bench("sum of squares 1e6", b.finish({b.op("sum", {b.op("mul", {x, x})}, {{"axes", Ints{0}}})}),
+          {filled(DType::F32, {1000000})});
   }
   {
     B b("argmax");
@@ -133,7 +144,8 @@ int main(int argc, char** argv) {
   {
     B b("transpose");
     ValueId x = b.param({DType::F32, {n, m}});
-    bench("transpose 1000x1000", b.finish({b.op("transpose", {x}, {{"perm", Ints{1, 0}}})}), {filled(DType::F32, {1000, 1000})});
+    bench("transpose 1000x1000", b.finish({b.op("transpose", {x}, {{"perm", Ints{1, 0}}})}),
+          {filled(DType::F32, {1000, 1000})});
   }
   {
     B b("gather");
@@ -150,7 +162,9 @@ int main(int argc, char** argv) {
   {
     B b("bincount");
     ValueId z = b.param({DType::I32, {n, k}}), v = b.param({DType::I32, {n, m}}), i = b.param({DType::I32, {n, m}});
-    bench("bincount per row 1000x1000", b.finish({b.op("scatter", {z, v, i}, {{"axes", Ints{1}}, {"batch", int64_t{1}}, {"mode", std::string("add")}})}),
+    bench("bincount per row 1000x1000",
+          b.finish(
+              {b.op("scatter", {z, v, i}, {{"axes", Ints{1}}, {"batch", int64_t{1}}, {"mode", std::string("add")}})}),
           {Array::zeros(DType::I32, {1000, 1000}), filled(DType::I32, {1000, 1000}), filled(DType::I32, {1000, 1000})});
   }
   {
