@@ -305,4 +305,28 @@ TEST_CASE("compiled batches equal the reference, at both widths and on one and t
   });
 }
 
+TEST_CASE("the sign of a NaN shows in no result", "[property]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const OpDef* def : op_table()) {
+    if (!std::holds_alternative<BatchElementwise>(def->batch) || !def->samples || def->samples().empty()) continue;
+    DYNAMIC_SECTION(def->name) {
+      size_t operands = def->samples()[0].operands.size();
+      bool floats = false;
+      for (const Sample& s : def->samples()) floats |= s.attrs.items().empty() && !s.operands.empty() && s.operands.back().dtype == DType::F32 && s.operands[0].dtype == DType::F32;
+      if (!floats) continue;
+      for (size_t which = 0; which < operands; ++which) {
+        auto with = [&](float value) {
+          Arrays in(operands, Array::scalar(2.5f));
+          in[which] = Array::scalar(value);
+          return in;
+        };
+        Sample sample{with(nan), {}};
+        FunctionPtr f = one_op(*def, sample, false);
+        INFO("operand " << which);
+        REQUIRE(same_elements(run(*f, with(nan))[0], run(*f, with(-nan))[0]));
+      }
+    }
+  }
+}
+
 }  // namespace tercet

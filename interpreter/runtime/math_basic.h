@@ -47,9 +47,9 @@ struct IsFinite {
   template <class N> TERCET_MATH auto apply(N x) { return absolute(x) < infinity_like(x); }
 };
 
-/// |a| with the sign of b.
+/// |a| with the sign of b; NaNs are one value, which counts as positive.
 struct CopySign {
-  template <class N> TERCET_MATH N apply(N a, N b) { return with_sign(absolute(a), b); }
+  template <class N> TERCET_MATH N apply(N a, N b) { return with_sign(absolute(a), select(is_nan(b), like(b, 0), b)); }
 };
 
 }  // namespace tercet
