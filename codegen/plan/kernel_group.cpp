@@ -16,6 +16,7 @@ class LeafFinder {
  public:
   explicit LeafFinder(const ValueFacts& facts) : facts_(facts) {}
   void operands(const Op& op, bool moved) {
+    for (auto& [name, attr] : op.attrs.items()) for_each_dim(attr, [&](const Dim& d) { leaves.sizes.push_back(d); });
     bool moves = moved || !std::holds_alternative<CodeElementwise>(op.def->code);
     for (ValueId v : op.inputs) visit(v, moves);
   }
@@ -28,10 +29,8 @@ class LeafFinder {
     const Op* op = facts_.op(v);
     if (facts_.in_memory[v] || !op)
       leaves.values.push_back({v, moved});
-    else {
-      for (auto& [name, attr] : op->attrs.items()) for_each_dim(attr, [&](const Dim& d) { leaves.sizes.push_back(d); });
+    else
       operands(*op, moved);
-    }
   }
   Leaves leaves;
 
