@@ -8,21 +8,23 @@
 
 namespace tercet {
 
+void require_static(const Leaf& x, const std::string& message, Span span) {
+  if (!x.frame || !x.frame->isolated()) return;
+  if (auto parameter = x.frame->parameter(x.id)) throw StaticNeeded{*parameter, message, span};
+}
+
 int64_t Elaborator::static_int(const Sym& value, const char* what) {
   const Leaf* x = value.leaf();
   if (!x || x->type.rank() != 0 || !is_int(x->type.dtype)) error(Kind::Type, fmt::format("{} takes an integer, and this is {}", what, describe(value)));
   if (x->constant) return x->constant->integer;
-  if (x->frame && x->frame->isolated())
-    if (auto parameter = x->frame->parameter(x->id))
-      throw StaticNeeded{*parameter, fmt::format("{} must be known before the program runs", what), span_};
-  error(Kind::Value, fmt::format("{} must be known before the program runs", what), "write it as a number");
+  std::string message = fmt::format("{} must be known before the program runs", what);
+  require_static(*x, message, span_);
+  error(Kind::Value, message, "write it as a number");
 }
 
 bool Elaborator::static_bool(const Sym& value, const char* what) {
   const Leaf* x = value.leaf();
-  if (x && x->type.dtype == DType::Bool && x->frame && x->frame->isolated())
-    if (auto parameter = x->frame->parameter(x->id))
-      throw StaticNeeded{*parameter, fmt::format("{} must be known before the program runs", what), span_};
+  if (x && x->type.dtype == DType::Bool) require_static(*x, fmt::format("{} must be known before the program runs", what), span_);
   if (!x || !x->constant || x->type.dtype != DType::Bool) error(Kind::Type, fmt::format("{} takes true or false, and this is {}", what, describe(value)));
   return x->constant->integer != 0;
 }

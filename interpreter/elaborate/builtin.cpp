@@ -1,5 +1,6 @@
 #include "interpreter/elaborate/builtin.h"
 
+#include <limits>
 #include <map>
 
 #include "interpreter/ops/rows.h"
@@ -41,6 +42,14 @@ std::vector<std::string> builtin_names() {
   std::vector<std::string> out;
   for (auto& [name, def] : table().by_name) out.push_back(name);
   return out;
+}
+
+std::optional<double> find_constant(const std::string& name) {
+  static const std::map<std::string, double> constants{{"nan", std::numeric_limits<double>::quiet_NaN()},
+                                                       {"inf", std::numeric_limits<double>::infinity()},
+                                                       {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
+  auto found = constants.find(name);
+  return found == constants.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace tercet

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "interpreter/elaborate/fitting.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -14,7 +15,7 @@ namespace {
 using A = BuiltinArguments;
 
 DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallback) {
-  if (!value || value->is_none()) return fallback;
+  if (absent(value)) return fallback;
   DType out = fallback;
   if (auto* b = value->as<Sym::Builtin>(); b && parse_dtype(b->def->name, &out)) return out;
   if (value->leaf() && value->leaf()->type.dtype == DType::Str && parse_dtype(e.static_string(*value, "`dtype`"), &out)) return out;
@@ -66,9 +67,9 @@ Sym full_like(Elaborator& e, A& a) {
 
 /// arange(stop), arange(start, stop), arange(start, stop, step): as NumPy; integers unless a float is given.
 Sym arange(Elaborator& e, A& a) {
-  bool one = !a[1] || a[1]->is_none();
+  bool one = absent(a[1]);
   Leaf start = one ? int_leaf(0) : e.array(*a[0], "arange"), stop = e.array(one ? *a[0] : *a[1], "arange");
-  Leaf step = a[2] && !a[2]->is_none() ? e.array(*a[2], "arange") : int_leaf(1);
+  Leaf step = !absent(a[2]) ? e.array(*a[2], "arange") : int_leaf(1);
   for (const Leaf& x : {start, stop, step})
     if (x.type.rank() != 0 || x.type.dtype > DType::F64 || x.type.dtype == DType::Bool) e.error(Kind::Type, fmt::format("arange takes numbers, and this is {}", describe(x)));
   bool real = is_float(start.type.dtype) || is_float(stop.type.dtype) || is_float(step.type.dtype);
@@ -108,7 +109,7 @@ Sym arange(Elaborator& e, A& a) {
 Sym linspace(Elaborator& e, A& a) {
   Leaf start = e.array(*a[0], "linspace"), stop = e.array(*a[1], "linspace");
   DType dtype = dtype_argument(e, a[3], DType::F32);
-  Dim n = a[2] && !a[2]->is_none() ? e.size(*a[2], "linspace") : Dim(50);
+  Dim n = !absent(a[2]) ? e.size(*a[2], "linspace") : Dim(50);
   Leaf index = e.iota(n, dtype);
   Leaf last = e.cast(size_leaf(max(n - Dim(1), Dim(1))), dtype);
   Leaf t = e.binary(ast::BinaryOp::Divide, index, last);
@@ -119,7 +120,7 @@ Sym linspace(Elaborator& e, A& a) {
 }
 
 Sym eye(Elaborator& e, A& a) {
-  Dim n = e.size(*a[0], "eye"), m = a[1] && !a[1]->is_none() ? e.size(*a[1], "eye") : n;
+  Dim n = e.size(*a[0], "eye"), m = !absent(a[1]) ? e.size(*a[1], "eye") : n;
   DType dtype = dtype_argument(e, a[2], DType::F32);
   auto index = [&](int64_t axis) { return e.emit(iota_op, {}, {{"dims", std::vector<Dim>{n, m}}, {"axis", axis}, {"dtype", DType::I32}}); };
   return e.cast(e.binary(ast::BinaryOp::Equal, index(0), index(1)), dtype);

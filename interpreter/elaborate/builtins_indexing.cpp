@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "interpreter/elaborate/fitting.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -9,8 +10,6 @@ namespace {
 
 using A = BuiltinArguments;
 using Ints = std::vector<int64_t>;
-
-bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
 
 Sym where(Elaborator& e, A& a) {
   Leaf mask = e.array(*a[0], "where");

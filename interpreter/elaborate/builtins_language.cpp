@@ -1,7 +1,7 @@
 // Library: output, checks, questions about values, functions of functions, contraction.
 #include <fmt/format.h>
 
-#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -75,8 +75,6 @@ namespace {
 
 using A = BuiltinArguments;
 using Ints = std::vector<int64_t>;
-
-bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
 
 Sym print(Elaborator& e, A& a) {
   e.print(a[0]->as<Sym::Tuple>()->elements);

@@ -1,7 +1,7 @@
 // Library: reductions, cumulative folds, ordering.
 #include <fmt/format.h>
 
-#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -9,8 +9,6 @@ namespace {
 
 using A = BuiltinArguments;
 using Ints = std::vector<int64_t>;
-
-bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
 
 /// The widths in which small numbers are added up (jax-semantics section 2).
 DType sum_dtype(DType t) {
@@ -29,8 +27,7 @@ Leaf kept(Elaborator& e, const Leaf& result, const Leaf& x, const Ints& axes) {
 }
 
 void require_elements(Elaborator& e, const Leaf& x, const Ints& axes, const char* what) {
-  Dim count(1);
-  for (int64_t k : axes) count = count * x.type.dims[static_cast<size_t>(k)];
+  Dim count = element_count_along(x, axes);
   if (count.is(0)) e.error(Kind::Value, fmt::format("{} of no elements: this is {}", what, describe(x)), "give a first value: maximum(max(…), v)");
   if (!count.constant())
     e.emit_effect(check_dims_op, {}, {{"left", count}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"message", fmt::format("{} of no elements", what)}, {"is_value", true}});
@@ -74,9 +71,7 @@ template <const OpDef& Op> Sym cumulative(Elaborator& e, A& a) {
   if (x.type.dtype > DType::F64) e.error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", Op.name, describe(x)));
   if (x.type.dtype == DType::Bool) x = e.cast(x, DType::I32);
   if (absent(a[1]) && x.type.rank() != 1) {
-    Dim count(1);
-    for (const Dim& d : x.type.dims) count = count * d;
-    x = e.reshape(e.frame().result(e.use(x)), {count});
+    x = flattened(e, x);
   }
   int64_t axis = absent(a[1]) ? 0 : e.axis(*a[1], x.type.rank(), "`axis`");
   return e.emit(Op, {e.use(x)}, {{"axis", axis}});
@@ -122,9 +117,7 @@ Sym narrowed(Elaborator& e, A& a) {
 Sym reduced_size(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "this function");
   if (x.type.is_ragged()) e.error(Kind::Unsupported, fmt::format("a reduction of rows of different length: this is {}", describe(x)), "map it over the rows: vmap(f)(r)");
-  Dim count(1);
-  for (int64_t k : e.axes(a[1].value_or(Sym()), x.type.rank())) count = count * x.type.dims[static_cast<size_t>(k)];
-  return size_leaf(count);
+  return size_leaf(element_count_along(x, e.axes(a[1].value_or(Sym()), x.type.rank())));
 }
 
 }  // namespace

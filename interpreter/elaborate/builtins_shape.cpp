@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "interpreter/elaborate/fitting.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -12,8 +13,6 @@ namespace {
 using A = BuiltinArguments;
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
-
-bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
 
 Sym len(Elaborator& e, A& a) {
   if (auto* t = a[0]->as<Sym::Tuple>()) return int_leaf(static_cast<int64_t>(t->elements.size()));
@@ -56,9 +55,7 @@ Sym reshape(Elaborator& e, A& a) {
   if (auto* t = sizes.as<Sym::Tuple>()) for (const Sym& s : t->elements) add(s);
   else if (sizes.leaf() && sizes.leaf()->type.rank() == 0) add(sizes);
   else dims = e.shape(sizes, "reshape");
-  Dim count(1), given(1);
-  for (const Dim& d : x.type.dims) count = count * d;
-  for (const Dim& d : dims) given = given * d;
+  Dim count = element_count(x.type.dims), given = element_count(dims);
   if (open) {
     if (given.is(0)) e.error(Kind::Shape, "the size -1 cannot be found beside a size of 0");
     dims[*open] = floordiv(count, given);
@@ -213,9 +210,7 @@ Sym repeat(Elaborator& e, A& a) {
   Dim n = e.size(*a[1], "repeat");
   int64_t axis = absent(a[2]) ? 0 : e.axis(*a[2], x.type.rank(), "`axis`");
   if (absent(a[2]) && x.type.rank() != 1) {
-    Dim count(1);
-    for (const Dim& d : x.type.dims) count = count * d;
-    x = e.reshape(e.frame().result(e.use(x)), {count});
+    x = flattened(e, x);
   }
   Dims wide = x.type.dims, out = wide;
   wide.insert(wide.begin() + axis + 1, n);

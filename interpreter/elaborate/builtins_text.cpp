@@ -1,7 +1,7 @@
 // Library: text, rows, vocabularies, files.
 #include <fmt/format.h>
 
-#include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/files.h"
 
@@ -9,8 +9,6 @@ namespace tercet {
 namespace {
 
 using A = BuiltinArguments;
-
-bool absent(const std::optional<Sym>& v) { return !v || v->is_none(); }
 
 Leaf text(Elaborator& e, const Sym& value, const char* what) {
   Leaf x = e.array(value, what);
@@ -75,9 +73,7 @@ Sym lengths(Elaborator& e, A& a) {
 Sym flatten(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "flatten");
   if (x.type.is_ragged()) return e.emit(*find_op("flatten"), {e.use(x)}, {{"defines", Dim::symbol("total")}});
-  Dim count(1);
-  for (const Dim& d : x.type.dims) count = count * d;
-  return e.reshape(e.frame().result(e.use(x)), {count});
+  return flattened(e, x);
 }
 
 Sym ragged(Elaborator& e, A& a) {

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "interpreter/elaborate/syntax_walk.h"
+
 namespace tercet {
 namespace {
 
@@ -72,46 +74,30 @@ class Checker {
 
   void statement(const ast::Stmt& s) {
     check_stack(s.span);
-    if (auto* n = s.as<ast::Let>()) maybe(n->value);
     if (auto* n = s.as<ast::FunctionStmt>()) {
       bound_by(s, scopes_.back());
       function(*n->function);
+    } else if (auto* n = s.as<ast::For>()) {
+      maybe(n->source);
+      scoped(n->pattern, n->body, nullptr);
+    } else {
+      expressions(s, [&](const ast::Expr& c) { expr(c); });
     }
-    if (auto* n = s.as<ast::Assign>()) maybe(n->target), maybe(n->value);
-    if (auto* n = s.as<ast::For>()) maybe(n->source), scoped(n->pattern, n->body, nullptr);
-    if (auto* n = s.as<ast::While>()) maybe(n->condition), maybe(n->body);
-    if (auto* n = s.as<ast::Return>()) maybe(n->value);
-    if (auto* n = s.as<ast::ExprStmt>()) maybe(n->value);
     bound_by(s, scopes_.back());
   }
 
   void expr(const ast::Expr& e) {
     check_stack(e.span);
-    auto all = [&](const std::vector<ast::ExprPtr>& list) { for (auto& x : list) maybe(x); };
+    // What binds names has a scope of its own; a transform's brackets hold names of parameters.
     if (auto* n = e.as<ast::Name>()) read(n->name, e.span);
-    if (auto* n = e.as<ast::FString>()) for (auto& p : n->parts) maybe(p.hole);
-    if (auto* n = e.as<ast::Tuple>()) all(n->elements);
-    if (auto* n = e.as<ast::Record>()) { maybe(n->base); for (auto& f : n->fields) maybe(f.value); }
-    if (auto* n = e.as<ast::ArrayLiteral>()) all(n->elements);
-    if (auto* n = e.as<ast::Comprehension>()) maybe(n->source), scoped(n->pattern, n->filter, n->body);
-    if (auto* n = e.as<ast::Block>()) {
-      scopes_.emplace_back();
-      for (auto& s : n->statements) statement(*s);
+    else if (auto* n = e.as<ast::Lambda>()) function(*n->function);
+    else if (auto* n = e.as<ast::Comprehension>()) maybe(n->source), scoped(n->pattern, n->filter, n->body);
+    else if (auto* n = e.as<ast::Transform>()) maybe(n->operand);
+    else {
+      scopes_.emplace_back();   // of a block; other nodes bind nothing
+      children(e, [&](const ast::Expr& c) { expr(c); }, [&](const ast::Stmt& c) { statement(c); });
       scopes_.pop_back();
     }
-    if (auto* n = e.as<ast::If>()) maybe(n->condition), maybe(n->then_branch), maybe(n->else_branch);
-    if (auto* n = e.as<ast::Lambda>()) function(*n->function);
-    if (auto* n = e.as<ast::Range>()) maybe(n->low), maybe(n->high);
-    if (auto* n = e.as<ast::Chain>()) { maybe(n->first); for (auto& l : n->links) maybe(l.operand); }
-    if (auto* n = e.as<ast::Unary>()) maybe(n->operand);
-    if (auto* n = e.as<ast::Call>()) { maybe(n->callee); for (auto& a : n->arguments) maybe(a.value); }
-    if (auto* n = e.as<ast::Pipe>()) maybe(n->first), all(n->stages);
-    if (auto* n = e.as<ast::Index>()) {
-      maybe(n->base);
-      for (auto& i : n->items) maybe(i.element), maybe(i.start), maybe(i.stop), maybe(i.step);
-    }
-    if (auto* n = e.as<ast::Member>()) maybe(n->base);
-    if (auto* n = e.as<ast::Transform>()) maybe(n->operand);
   }
 
   const std::function<bool(const std::string&)>& known_;

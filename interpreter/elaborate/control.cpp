@@ -285,9 +285,9 @@ Sym Elaborator::conditional(const Leaf& condition, const std::function<Sym()>& y
     return branches(condition, yes, no, assigned);
   } catch (const Failure& failure) {
     // An argument that decides a type: compiled per value.
-    auto parameter = condition.frame && condition.frame->isolated() ? condition.frame->parameter(condition.id) : std::nullopt;
-    if (!parameter || failure.diagnostics()[0].kind != Kind::Type) throw;
-    throw StaticNeeded{*parameter, failure.diagnostics()[0].message, failure.diagnostics()[0].span};
+    const Diagnostic& d = failure.diagnostics()[0];
+    if (d.kind == Kind::Type) require_static(condition, d.message, d.span);
+    throw;
   }
 }
 

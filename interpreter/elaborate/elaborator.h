@@ -53,6 +53,8 @@ struct RecursiveCell : RecursiveCallee, std::enable_shared_from_this<RecursiveCe
 
 /// Thrown where elaboration needs the value of a parameter of the function that is being compiled.
 struct StaticNeeded { size_t parameter; std::string message; Span span; };
+/// Throws it when x is such a parameter.
+void require_static(const Leaf& x, const std::string& message, Span span);
 
 struct CallArgument { std::string name; Sym value; Span span; };    // name "": positional
 
@@ -240,9 +242,9 @@ class Elaborator {
   Sym call_closure(const Sym::Closure& f, std::vector<CallArgument> arguments, Span span);
   Sym run_closure(const Sym::Closure& f, std::vector<Sym>& values, Span span);
   Sym outlined(const Sym::Closure& f, const std::string& key, std::vector<Sym>& values, Span span);
-  Sym recursive_call(RecursiveCell& cell, const Sym::Closure& f, std::vector<Sym>& values, Span span);
+  Sym recursive_call(RecursiveCell& cell, const Sym::Closure& f, std::vector<Sym>& values);
   Sym emit_call(FunctionPtr function, RecursiveCell& cell, std::shared_ptr<RecursiveCell> shared, std::vector<Sym>& values,
-                const Sym::Closure* f, Span span);
+                const Sym::Closure* f);
   Leaf hidden_leaf(const Frame::Hidden& h);
   std::vector<Sym> bind_arguments(const Sym::Closure& f, std::vector<CallArgument>& arguments, Span span);
   void check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f);

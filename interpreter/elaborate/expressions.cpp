@@ -143,9 +143,7 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
 std::optional<Sym> Elaborator::global(const std::string& name) {
   if (!contexts_.back().library)
     if (const Value* value = environment_.global(name)) return import_value(name, *value);
-  static const std::map<std::string, double> constants{{"nan", std::numeric_limits<double>::quiet_NaN()}, {"inf", std::numeric_limits<double>::infinity()},
-                                                       {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
-  if (auto c = constants.find(name); c != constants.end()) return Sym(float_leaf(c->second));
+  if (auto c = find_constant(name)) return Sym(float_leaf(*c));
   if (ast::FunctionPtr f = environment_.library_function(name)) return Sym(Sym::Closure{f, {}, true});
   if (const BuiltinDef* b = find_builtin(name)) return Sym(Sym::Builtin{b});
   return std::nullopt;

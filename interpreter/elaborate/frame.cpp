@@ -1,5 +1,6 @@
 #include "interpreter/elaborate/frame.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "interpreter/ops/rows.h"
@@ -97,6 +98,15 @@ FunctionPtr Frame::finish_ordered(std::vector<ValueId> results, std::span<const 
   for (const Leaf& leaf : captures) params.push_back(capture(leaf));
   builder_.set_params(std::move(params));
   return builder_.finish(std::move(results));
+}
+
+std::vector<Leaf> joined_captures(const Frame& a, const Frame& b) {
+  std::vector<Leaf> out = a.captures();
+  for (const Leaf& leaf : b.captures()) {
+    bool there = std::any_of(out.begin(), out.end(), [&](const Leaf& c) { return c.frame == leaf.frame && c.id == leaf.id; });
+    if (!there) out.push_back(leaf);
+  }
+  return out;
 }
 
 }  // namespace tercet

@@ -84,4 +84,7 @@ class Frame {
   std::vector<std::pair<Dim, Dim>> checked_;
 };
 
+/// The captures of two bodies of one operation, each once: those of `a` first.
+std::vector<Leaf> joined_captures(const Frame& a, const Frame& b);
+
 }  // namespace tercet

@@ -124,7 +124,7 @@ Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> ar
   for (size_t i = 0; i < active_.size(); ++i) {
     if (active_[i].code != f.code.get() || active_[i].signature != key) continue;
     if (!active_[i].cell) throw RecursionFound{i};   // its call starts again, as a function of its own
-    return recursive_call(*active_[i].cell, f, values, span);
+    return recursive_call(*active_[i].cell, f, values);
   }
   size_t depth = active_.size(), contexts = contexts_.size();
   Frame* frame = frame_;
@@ -284,18 +284,18 @@ Sym Elaborator::outlined(const Sym::Closure& f, const std::string& key, std::vec
     FunctionPtr function = body.finish(ids);
     cell->function = function;
     cell->hidden = body.hidden;
-    return emit_call(function, *cell, cell, values, inner.captured.size() ? &f : nullptr, span);
+    return emit_call(function, *cell, cell, values, inner.captured.size() ? &f : nullptr);
   }
 }
 
-Sym Elaborator::recursive_call(RecursiveCell& cell, const Sym::Closure& f, std::vector<Sym>& values, Span span) {
+Sym Elaborator::recursive_call(RecursiveCell& cell, const Sym::Closure& f, std::vector<Sym>& values) {
   if (!cell.result) throw Bottom{};
-  return emit_call(nullptr, cell, cell.shared_from_this(), values, &f, span);
+  return emit_call(nullptr, cell, cell.shared_from_this(), values, &f);
 }
 
 /// `function` null: a call from inside, which finds its function when run.
 Sym Elaborator::emit_call(FunctionPtr function, RecursiveCell& cell, std::shared_ptr<RecursiveCell> shared, std::vector<Sym>& values,
-                          const Sym::Closure* f, Span) {
+                          const Sym::Closure* f) {
   std::vector<Leaf> leaves;
   for (const Sym& v : values) collect_leaves(v, leaves);
   if (f)

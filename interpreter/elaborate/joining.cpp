@@ -127,11 +127,7 @@ std::vector<Sym> Joiner::finish(const Leaf& condition, const std::vector<Sym>& t
     return results;
   };
   std::vector<ValueId> a = close(yes_, true), b = close(no_, false);
-  std::vector<Leaf> captures = yes_.captures();
-  for (const Leaf& leaf : no_.captures()) {
-    bool there = std::any_of(captures.begin(), captures.end(), [&](const Leaf& c) { return c.frame == leaf.frame && c.id == leaf.id; });
-    if (!there) captures.push_back(leaf);
-  }
+  std::vector<Leaf> captures = joined_captures(yes_, no_);
   FunctionPtr then_body = yes_.finish_ordered(a, captures), else_body = no_.finish_ordered(b, captures);
   std::vector<ValueId> inputs{e_.use(condition)};
   for (const Leaf& c : captures) inputs.push_back(e_.use(c));

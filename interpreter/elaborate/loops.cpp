@@ -159,16 +159,6 @@ void Elaborator::run_loop(Loop& loop) {
 
 namespace {
 
-/// The captures of both bodies, each once.
-std::vector<Leaf> joined_captures(const Frame& a, const Frame& b) {
-  std::vector<Leaf> out = a.captures();
-  for (const Leaf& leaf : b.captures()) {
-    bool there = std::any_of(out.begin(), out.end(), [&](const Leaf& c) { return c.frame == leaf.frame && c.id == leaf.id; });
-    if (!there) out.push_back(leaf);
-  }
-  return out;
-}
-
 std::vector<Leaf> leaves_of(const std::vector<Sym>& trees) {
   std::vector<Leaf> out;
   for (const Sym& t : trees) collect_leaves(t, out);

@@ -60,8 +60,7 @@ std::vector<Array> Session::Context::call(const Op& op, std::vector<Array> argum
     TERCET_CHECK(f);
     out = evaluate(*f, *this, std::move(arguments));
   } else if (op.attrs.has("jit") && session_.options_.backend) {
-    auto& handle = op.attrs.get<std::shared_ptr<const void>>("jit");
-    out = call_compiled(*const_cast<JitEntry*>(static_cast<const JitEntry*>(handle.get())), std::move(arguments));
+    out = call_compiled(jit_entry(op.attrs), std::move(arguments));
   } else {
     out = evaluate(*op.bodies[0], *this, std::move(arguments));
   }

@@ -142,7 +142,7 @@ Outcome Session::check(const SourceFile& source) {
     out.diagnostics = std::move(parsed.diagnostics);
     if (!out.ok()) return;
     Names names(*this);
-    auto known = [&](const std::string& n) { return find(n) || n == "nan" || n == "inf" || n == "pi" || n == "e" || find_builtin(n) || names.library_function(n); };
+    auto known = [&](const std::string& n) { return find(n) || find_constant(n) || find_builtin(n) || names.library_function(n); };
     std::vector<std::string> candidates = names.global_names();
     for (const std::string& n : builtin_names()) candidates.push_back(n);
     out.diagnostics = check_names(parsed.program, known, candidates);

@@ -25,4 +25,10 @@ struct JitEntry {
   std::map<std::string, std::shared_ptr<JitEntry>> batched;
 };
 
+/// The entry of a `call` that is to be compiled (attr "jit"). It is shared and changes, behind its mutex.
+inline JitEntry& jit_entry(const Attrs& attrs) {
+  auto& handle = attrs.get<std::shared_ptr<const void>>("jit");
+  return *const_cast<JitEntry*>(static_cast<const JitEntry*>(handle.get()));
+}
+
 }  // namespace tercet

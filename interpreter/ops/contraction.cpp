@@ -17,8 +17,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-bool contains(const Ints& axes, int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
-
 /// Axes that are neither batch nor contracted, in order.
 Ints free_axes(int64_t rank, int64_t batch, const Ints& contracted) {
   Ints out;
@@ -38,19 +36,6 @@ std::vector<Type> infer_dot(const InferInput& in) {
   for (int64_t k : free_axes(a.rank(), batch, lhs)) t.dims.push_back(a.dims[static_cast<size_t>(k)]);
   for (int64_t k : free_axes(b.rank(), batch, rhs)) t.dims.push_back(b.dims[static_cast<size_t>(k)]);
   return {t};
-}
-
-/// The array with its axes in this order (itself when they are).
-Array permuted(const Array& a, const Ints& order, EvalContext& context) {
-  if (std::is_sorted(order.begin(), order.end())) return a;
-  std::vector<Dim> dims;
-  for (int64_t s : a.shape) dims.emplace_back(s);
-  View whole = contiguous_view(dims), moved{{}, {}, 0};
-  for (int64_t k : order) {
-    moved.sizes.push_back(whole.sizes[static_cast<size_t>(k)]);
-    moved.strides.push_back(whole.strides[static_cast<size_t>(k)]);
-  }
-  return materialize(a, moved, context);
 }
 
 int64_t product(const Array& a, const Ints& axes) {

@@ -13,8 +13,6 @@ namespace {
 using Ints = std::vector<int64_t>;
 using Dims = std::vector<Dim>;
 
-bool contains(const Ints& axes, int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
-
 /// Runs f with a loop over the storage type of `dtype`.
 template <class F> void visit_words(DType dtype, F&& f) {
   switch (size_of(dtype)) {

@@ -17,8 +17,6 @@ using Dims = std::vector<Dim>;
 template <ReduceKind K> constexpr bool is_arg = K == ReduceKind::ArgMax || K == ReduceKind::ArgMin;
 template <ReduceKind K> constexpr bool is_logical = K == ReduceKind::Any || K == ReduceKind::All;
 
-bool contains(const Ints& axes, int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
-
 template <ReduceKind K> std::vector<Type> infer_reduce(const InferInput& in) {
   const Type& x = in.operands[0];
   TERCET_CHECK(is_logical<K> ? x.dtype == DType::Bool : is_int(x.dtype) || is_float(x.dtype));
@@ -38,17 +36,14 @@ Middle to_middle(Array a, const Ints& axes, EvalContext& context) {
   Middle m;
   bool together = axes.empty() || axes.back() - axes.front() + 1 == static_cast<int64_t>(axes.size());
   if (!together) {
-    std::vector<Dim> dims;
-    for (int64_t s : a.shape) dims.emplace_back(s);
-    View whole = contiguous_view(dims), moved{{}, {}, 0};
-    for (int pass = 0; pass < 2; ++pass)
-      for (size_t k = 0; k < dims.size(); ++k)
-        if (contains(axes, static_cast<int64_t>(k)) == (pass == 1)) {
-          moved.sizes.push_back(whole.sizes[k]);
-          moved.strides.push_back(whole.strides[k]);
-          (pass ? m.n : m.outer) *= a.shape[k];
+    Ints order;   // the kept axes, then the reduced ones
+    for (bool reduced : {false, true})
+      for (int64_t k = 0; k < a.rank(); ++k)
+        if (contains(axes, k) == reduced) {
+          order.push_back(k);
+          (reduced ? m.n : m.outer) *= a.shape[static_cast<size_t>(k)];
         }
-    m.array = materialize(a, moved, context);
+    m.array = permuted(a, order, context);
     return m;
   }
   for (size_t k = 0; k < a.shape.size(); ++k) {

@@ -58,4 +58,16 @@ std::vector<Array> eval_view(EvalContext& context, const Function& f, const Op& 
   return {materialize(in[0], std::get<CodeView>(op.def->code).apply(f, op, source), context)};
 }
 
+Array permuted(const Array& a, const std::vector<int64_t>& order, EvalContext& context) {
+  if (std::is_sorted(order.begin(), order.end())) return a;
+  std::vector<Dim> dims;
+  for (int64_t s : a.shape) dims.emplace_back(s);
+  View whole = contiguous_view(dims), moved{{}, {}, 0};
+  for (int64_t k : order) {
+    moved.sizes.push_back(whole.sizes[static_cast<size_t>(k)]);
+    moved.strides.push_back(whole.strides[static_cast<size_t>(k)]);
+  }
+  return materialize(a, moved, context);
+}
+
 }  // namespace tercet

@@ -131,8 +131,7 @@ class Batcher final : public BatchContext {
  private:
   /// A compiled callee keeps being one: its batched version is compiled, once for all callers that map alike.
   std::vector<BatchedValue> call_batched(const Op& op, std::span<const BatchedValue> operands) {
-    auto& handle = op.attrs.get<std::shared_ptr<const void>>("jit");
-    JitEntry& entry = *const_cast<JitEntry*>(static_cast<const JitEntry*>(handle.get()));
+    JitEntry& entry = jit_entry(op.attrs);
     std::string key;
     std::vector<bool> flags;
     std::vector<ValueId> inputs;

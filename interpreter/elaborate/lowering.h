@@ -1,0 +1,27 @@
+// What the lowerings of the library's names (builtins_*.cpp) share.
+#pragma once
+#include "interpreter/elaborate/elaborator.h"
+
+namespace tercet {
+
+/// Whether an optional argument was left out; `none` says the same.
+inline bool absent(const std::optional<Sym>& argument) { return !argument || argument->is_none(); }
+
+/// The product of sizes: 1 of none.
+inline Dim element_count(std::span<const Dim> sizes) {
+  Dim count(1);
+  for (const Dim& d : sizes) count = count * d;
+  return count;
+}
+
+/// All elements in row-major order along one axis.
+inline Leaf flattened(Elaborator& e, const Leaf& x) { return e.reshape(e.frame().result(e.use(x)), {element_count(x.type.dims)}); }
+
+/// The product of the sizes of some axes of x.
+inline Dim element_count_along(const Leaf& x, std::span<const int64_t> axes) {
+  std::vector<Dim> sizes;
+  for (int64_t k : axes) sizes.push_back(x.type.dims[static_cast<size_t>(k)]);
+  return element_count(sizes);
+}
+
+}  // namespace tercet
