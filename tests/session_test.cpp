@@ -139,6 +139,14 @@ TEST_CASE("an endless loop stops within 50 ms of an interrupt", "[session]") {
     Program p;
     CHECK(stop_time(p, "fn f(x) { var y = x\nwhile sum(y) > -1.0 { y = tanh(y) * 1.0001 }\ny }\n(jit f)(ones((2000000,)))") < 50);
   }
+  SECTION("with nothing in it and nothing after it") {
+    Program p;
+    CHECK(stop_time(p, "while true { }") < 50);
+  }
+  SECTION("whose value nobody needs, compiled and in lanes") {
+    Program p;
+    CHECK(stop_time(p, "fn f(x) { if x > 0 { while true { } }; x }\n(jit vmap(f))([0, 1])") < 50);
+  }
   SECTION("the session goes on") {
     Program p(false);
     stop_time(p, "var i = 0\nwhile true { i += 1 }");

@@ -45,8 +45,12 @@ std::string Elaborator::static_string(const Sym& value, const char* what) {
 Dim Elaborator::size(const Sym& value, const char* what) {
   const Leaf* x = value.leaf();
   if (!x || x->type.rank() != 0 || !is_int(x->type.dtype)) error(Kind::Type, fmt::format("{} takes an integer, and this is {}", what, describe(value)));
-  if (x->constant && x->constant->integer < 0) error(Kind::Value, fmt::format("{} must not be negative, and this is {}", what, x->constant->integer));
-  return frame_->size_of(*x, span_);
+  Dim size = frame_->size_of(*x, span_), positive = positive_part(size);
+  if (positive == size) return size;
+  if (size.constant() && certain()) error(Kind::Value, fmt::format("{} must not be negative, and this is {}", what, size.text()));
+  emit_effect(check_dims_op, {}, {{"left", size}, {"right", Dim(0)}, {"relation", std::string("at_least")}, {"is_value", true},
+                                  {"message", fmt::format("{} must not be negative, and this is {{left}}", what)}});
+  return positive;
 }
 
 std::vector<Dim> Elaborator::shape(const Sym& value, const char* what) {

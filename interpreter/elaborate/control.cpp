@@ -313,6 +313,7 @@ Sym Elaborator::branches(const Leaf& condition, const std::function<Sym()>& yes,
   // One branch: its value and the locals as it leaves them; empty when it never ends (endless recursion).
   auto run = [&](Frame& frame, const std::function<Sym()>& branch) -> std::optional<std::vector<Sym>> {
     frame_ = &frame;
+    UncertainScope uncertain(*this);
     size_t scopes = contexts_.back().scopes.size(), contexts = contexts_.size();
     std::optional<std::vector<Sym>> out(std::in_place);
     try {

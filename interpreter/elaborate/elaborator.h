@@ -12,6 +12,7 @@
 #include "base/diagnostic.h"
 #include "interpreter/elaborate/builtin.h"
 #include "interpreter/elaborate/frame.h"
+#include "interpreter/elaborate/jit_sizes.h"
 #include "interpreter/ir/jit_entry.h"
 #include "interpreter/ir/recursion.h"
 
@@ -109,6 +110,11 @@ class Elaborator {
   Leaf nonzero(const Leaf& mask);
   Leaf matmul(const Leaf& a, const Leaf& b);
   Sym slice_rows(const Leaf& x, const Dim& start, const Dim& size);
+  /// Are two sizes equal, as far as elaboration decides it? Types may hang on the answer (not so where it can be checked
+  /// when it runs: require_equal).
+  bool same_size(const Dim& a, const Dim& b) const;
+  /// False inside branches and loops, which may never be reached: sizes that do not fit are an error there when it happens.
+  bool certain() const { return uncertain_ == 0; }
   void require_equal(const Dim& a, const Dim& b, const std::string& message, const std::string& help = {});
   void emit_effect(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs);
   void print(std::span<const Sym> values, bool newline = true);
@@ -130,6 +136,7 @@ class Elaborator {
  private:
   void start();
   friend class SpanScope;
+  friend class UncertainScope;
   struct Binding { Sym value; bool is_var = false; bool captured = false; Span span; };
   /// The locals of one call (or of the statement): blocks inside it nest.
   struct Scope { std::map<std::string, Binding> names; };
@@ -259,7 +266,7 @@ class Elaborator {
   Dim lane_count(const std::vector<LaneLeaf>& leaves, const TransformSpec& spec);
   Sym apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
   Sym apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
-Sym emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given,
+  Sym emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given,
                     const std::vector<bool>& fixed, const Sym& result, std::span<const Leaf> leaves);
 
   Environment& environment_;
@@ -267,7 +274,9 @@ Sym emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& 
   std::vector<Context> contexts_;
   std::vector<Active> active_;
   Span span_;
+  int uncertain_ = 0;                 // branches and loop bodies around the place that is read
   bool inside_jit_ = false;
+  const JitSizes* jit_sizes_ = nullptr;   // of the function that jit elaborates
   bool needed_ = true;                // is the value of the expression that is read next used?
   std::set<std::string> written_;     // globals that the statement binds or assigns
 };
@@ -282,6 +291,17 @@ class SpanScope {
  private:
   Elaborator& e_;
   Span previous_;
+};
+
+/// Marks what is elaborated during a scope as code that may never be reached.
+class UncertainScope {
+ public:
+  explicit UncertainScope(Elaborator& e) : e_(e) { ++e_.uncertain_; }
+  ~UncertainScope() { --e_.uncertain_; }
+  UncertainScope(const UncertainScope&) = delete;
+
+ private:
+  Elaborator& e_;
 };
 
 /// "f32[3, 128]", "tuple", "function", …: what a value is, for messages.

@@ -295,10 +295,9 @@ Leaf Elaborator::array_literal(const std::vector<Sym>& elements) {
   if (elements.empty()) return full({Dim(0)}, float_leaf(0), DType::F32);
   std::vector<Leaf> leaves, parts;
   for (const Sym& e : elements) leaves.push_back(array(e, "an array literal"));
-  // Many literals make one constant.
-  bool constant = std::all_of(leaves.begin(), leaves.end(), [](const Leaf& x) { return x.constant && x.type.rank() == 0; });
   dtype_joined(leaves, parts);
-  if (constant) {
+  // Many literals make one constant.
+  if (std::all_of(parts.begin(), parts.end(), [](const Leaf& x) { return x.constant && x.type.rank() == 0; })) {
     Array value = Array::make(parts[0].type.dtype, {static_cast<int64_t>(parts.size())});
     size_t width = size_of(value.dtype);
     for (size_t i = 0; i < parts.size(); ++i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "interpreter/ir/op_def.h"
+#include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -69,13 +71,63 @@ ValueId Frame::use(const Leaf& leaf, std::optional<DType> as, Span span) {
   return builder_.type(id).dtype == dtype ? id : builder_.emit(cast_op, {id}, {{"dtype", dtype}}, span);
 }
 
+bool Frame::own(const Dim& size) const {
+  std::vector<uint64_t> symbols;
+  size.collect_symbols(symbols);
+  bool found = false;
+  auto note = [&](const Dim& defined) { found |= std::find(symbols.begin(), symbols.end(), defined.symbol_id()) != symbols.end(); };
+  for (const Op& op : builder_.peek().ops)
+    if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, note);
+  for (ValueId p : params_)   // rows of a consumed array bring sizes of their own
+    for (const Dim& d : builder_.type(p).dims) d.symbol_id() ? note(d) : void();
+  return found;
+}
+
+std::optional<Leaf> Frame::outside(ValueId id) {
+  if (isolated_ || !parent_) return std::nullopt;
+  if (auto found = outside_.find(id); found != outside_.end()) return found->second;
+  std::optional<Leaf>& out = outside_[id];
+  for (size_t i = 0; i < capture_params_.size(); ++i)
+    if (capture_params_[i] == id) return out = captures_[i];
+  const Op* op = builder_.definition(id);
+  if (!op || op->def->effect != Effect::Pure || !op->bodies.empty() || builder_.type(id).rank() != 0 || op->attrs.has("defines")) return out;
+  for (auto& [name, value] : op->attrs.items()) {
+    bool here = false;
+    for_each_dim(value, [&](const Dim& d) { here |= own(d); });
+    if (here) return out;
+  }
+  std::vector<Leaf> leaves;
+  for (ValueId v : op->inputs) {
+    std::optional<Leaf> input = outside(v);
+    if (!input) return out;
+    leaves.push_back(*input);
+  }
+  std::vector<ValueId> inputs;
+  for (const Leaf& x : leaves) inputs.push_back(parent_->use(x));
+  return out = parent_->result(parent_->builder_.emit(*op->def, std::move(inputs), op->attrs, op->span));
+}
+
 Dim Frame::size_of(const Leaf& leaf, Span span) {
   if (leaf.dim) return *leaf.dim;
   auto key = std::make_pair(leaf.frame, leaf.id);
   auto found = sizes_.find(key);
   if (found != sizes_.end()) return found->second;
+  Leaf home = leaf;
+  while (std::optional<Leaf> further = home.frame->outside(home.id)) home = *further;
   Dim size = Dim::symbol("s");
-  builder_.emit(as_size_op, {use(leaf)}, {{"defines", size}}, span);
+  if (home.frame != this) {
+    // Whether it is negative is asked here: this place may never be reached.
+    Frame& outer = *home.frame;
+    auto [at, is_new] = outer.sizes_.try_emplace({&outer, home.id}, size);
+    size = at->second;
+    if (is_new) {
+      ValueId wide = outer.use(home, DType::I64), zero = outer.use(int_leaf(0, DType::I64, false));
+      outer.builder_.emit(as_size_op, {outer.builder_.emit(maximum_op, {wide, zero})}, {{"defines", size}}, span);
+    }
+    builder_.emit(as_size_op, {use(leaf)}, {{"defines", Dim::symbol("checked")}}, span);
+  } else {
+    builder_.emit(as_size_op, {use(leaf)}, {{"defines", size}}, span);
+  }
   return sizes_[key] = size;
 }
 

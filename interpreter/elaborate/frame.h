@@ -53,7 +53,8 @@ class Frame {
   std::optional<size_t> parameter(ValueId id) const;
   /// The value in this frame, as dtype `as` (its own when not given; weak constants convert exactly).
   ValueId use(const Leaf& leaf, std::optional<DType> as = std::nullopt, Span span = {});
-  /// The value as a size. Emits as_size the first time a value without a known size is asked.
+  /// The value as a size. Emits as_size the first time a value without a known size is asked: as far outside as the
+  /// value can be computed, so that a size which is the same for all steps or lanes has one name outside of them.
   Dim size_of(const Leaf& leaf, Span span);
   Leaf result(ValueId id, bool weak = false) { return {builder_.type(id), weak, this, id, {}, {}}; }
 
@@ -70,6 +71,9 @@ class Frame {
   FunctionPtr finish_ordered(std::vector<ValueId> results, std::span<const Leaf> captures);
 
  private:
+  /// The same value in an enclosing frame, when it depends on nothing of this one.
+  std::optional<Leaf> outside(ValueId id);
+  bool own(const Dim& size) const;          // does an operation here define it?
   ValueId capture(const Leaf& leaf);
   ValueId constant(const Leaf& leaf, DType dtype);
   Frame* parent_;
@@ -81,6 +85,7 @@ class Frame {
   std::map<std::pair<Frame*, ValueId>, ValueId> captured_;
   std::map<std::tuple<DType, bool, int64_t>, ValueId> constants_;
   std::map<std::pair<Frame*, ValueId>, Dim> sizes_;
+  std::map<ValueId, std::optional<Leaf>> outside_;
   std::vector<std::pair<Dim, Dim>> checked_;
 };
 

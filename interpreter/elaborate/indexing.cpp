@@ -52,7 +52,8 @@ const ast::Expr* window_size(const IndexItem& item) {
 
 /// How each axis of x is read.
 struct Elaborator::IndexPart {
-  enum class Form : uint8_t { Whole, Slice, Fixed, Window, Array, NewAxis } form = Form::Whole;
+  /// Gap: `...` that stands for no axis; it keeps index arrays apart all the same.
+  enum class Form : uint8_t { Whole, Slice, Fixed, Window, Array, NewAxis, Gap } form = Form::Whole;
   int64_t axis = 0;
   Dim start, size;         // Slice, Fixed (one element), Window (size)
   int64_t step = 1;
@@ -118,6 +119,7 @@ std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const 
       continue;
     }
     if (item.form == IndexItem::Form::Ellipsis) {
+      if (consumed == x.type.rank()) parts.push_back({IndexPart::Form::Gap, 0, 0, 1, 1, {}});
       whole(axis + x.type.rank() - consumed);
       continue;
     }
@@ -249,7 +251,7 @@ Elaborator::Advanced Elaborator::advanced(const std::vector<IndexPart>& parts) {
       apart |= ended;
     } else {
       ended = started;
-      before += p.form != IndexPart::Form::Fixed && p.form != IndexPart::Form::NewAxis;
+      before += p.form != IndexPart::Form::Fixed && p.form != IndexPart::Form::NewAxis && p.form != IndexPart::Form::Gap;
     }
   }
   out.apart = apart;
@@ -269,7 +271,7 @@ template <class P> Ints result_order(const std::vector<P>& parts, size_t index_r
   size_t kept = 0;
   auto indices = [&] { for (size_t k = 0; k < index_rank; ++k) order.push_back(static_cast<int64_t>(k)); };
   for (const P& p : parts) {
-    if (p.form == P::Form::Array || p.form == P::Form::NewAxis) continue;
+    if (p.form == P::Form::Array || p.form == P::Form::NewAxis || p.form == P::Form::Gap) continue;
     bool counts = p.form != P::Form::Fixed;
     if (counts && kept == place) indices();
     kept += counts;
@@ -291,7 +293,7 @@ template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& ind
   if (apart) indices();
   for (const P& p : parts) {
     if (p.form == P::Form::Array && kept == place) indices();
-    if (p.form == P::Form::Array || p.form == P::Form::Fixed) continue;
+    if (p.form == P::Form::Array || p.form == P::Form::Fixed || p.form == P::Form::Gap) continue;
     if (p.form == P::Form::NewAxis) {
       out.emplace_back(1);
       continue;
@@ -357,7 +359,7 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
     Ints order = result_order(parts, index.dims.size(), index.place);
     Dims gathered = index.dims;
     for (const IndexPart& p : parts)
-      if (p.form != IndexPart::Form::Array && p.form != IndexPart::Form::NewAxis) gathered.push_back(p.size);
+      if (p.form != IndexPart::Form::Array && p.form != IndexPart::Form::NewAxis && p.form != IndexPart::Form::Gap) gathered.push_back(p.size);
     Dims ordered;
     Ints inverse(order.size());
     for (size_t k = 0; k < order.size(); ++k) {

@@ -61,7 +61,7 @@ Leaf Joiner::join(const Leaf& a, const Leaf& b) {
   if (a.type.rank() != b.type.rank())
     e_.error(Kind::Type, fmt::format("the branches give {} and {}", describe(a), describe(b)), "give both branches one number of axes");
   for (size_t k = 0; k < type.dims.size(); ++k)
-    if (!(a.type.dims[k] == b.type.dims[k])) {
+    if (!e_.same_size(a.type.dims[k], b.type.dims[k])) {
       type.dims[k] = Dim::symbol("s");
       defines_.push_back(type.dims[k]);
     }

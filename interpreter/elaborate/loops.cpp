@@ -79,7 +79,7 @@ class Widening {
     }
     for (size_t k = 0; k < out.type.dims.size(); ++k) {
       Dim& d = out.type.dims[k];
-      if (d == next.type.dims[k] || carry_.is_varying(d)) continue;
+      if (carry_.is_varying(d) || e_.same_size(d, next.type.dims[k])) continue;
       carry_.varying.push_back(d = Dim::symbol("s"));
       changed_ = true;
     }
@@ -111,6 +111,7 @@ void Elaborator::elaborate_step(const Loop& loop, const std::vector<Sym>& carrie
       set_local(loop.names[i], map_leaves<Leaf>(carried[i], [&](const Leaf& x) { return frame.param(x.type, x.weak); }));
   };
   frame_ = &step.body;
+  UncertainScope uncertain(*this);
   Leaf index;
   std::vector<Leaf> rows;
   if (loop.length) index = step.body.param({DType::I64, {}}, true);

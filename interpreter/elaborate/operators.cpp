@@ -130,7 +130,7 @@ void Elaborator::emit_effect(const OpDef& op, std::vector<ValueId> inputs, Attrs
 
 void Elaborator::require_equal(const Dim& a, const Dim& b, const std::string& message, const std::string& help) {
   if (a == b || frame_->checked(a, b)) return;
-  if (a.constant() && b.constant()) {
+  if (a.constant() && b.constant() && certain()) {
     std::string text = message;
     for (auto [mark, d] : {std::pair{"{left}", a}, std::pair{"{right}", b}})
       for (size_t at; (at = text.find(mark)) != std::string::npos;) text.replace(at, std::string(mark).size(), d.text());
@@ -151,7 +151,7 @@ std::vector<Dim> Elaborator::common_dims(std::span<const Leaf> arguments) {
       if (a == b || b.is(1)) continue;
       if (!a.is(1) && !frame_->checked(a, b)) {
         bool equal = a.not_one() && b.not_one();
-        if (a.constant() && b.constant())
+        if (a.constant() && b.constant() && certain())
           error(Kind::Shape, fmt::format("shapes {} and {} do not go together: size {} against {}",
                                          to_string(arguments[0].type.dims), to_string(dims), a.text(), b.text()),
                 "sizes must be equal, or one of them 1; add an axis with x[:, none] or reshape", fmt::format("{} against {}", a.text(), b.text()));

@@ -89,6 +89,12 @@ Sym Elaborator::apply_transformed(const Sym::Transformed& t, std::vector<CallArg
 }
 
 // ---- jit ----
+bool Elaborator::same_size(const Dim& a, const Dim& b) const {
+  if (a == b) return true;
+  if (jit_sizes_ && jit_sizes_->equal_in_call(a, b)) throw EqualInCall{a, b};
+  return false;
+}
+
 std::shared_ptr<JitCounter> Elaborator::jit_counter(const Sym& function) {
   std::shared_ptr<JitCounter>& counter = environment_.jit_counters()[identity(function)];
   if (!counter) counter = std::make_shared<JitCounter>();
@@ -102,7 +108,9 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
   for (CallArgument& a : arguments) collect_leaves(a.value, given);
   collect_leaves(*t.function, given);
   Frame* outer = frame_;
+  Marks start = mark({});
   std::vector<bool> fixed(given.size(), false);
+  JitSizes sizes;
   for (;;) {
     Frame body("jit", outer, true);
     size_t at = 0;
@@ -110,8 +118,8 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
       size_t i = at++;
       if (fixed[i]) return x;
       Type type = x.type;
-      for (Dim& d : type.dims)
-        if (!d.is_ragged()) d = Dim::symbol(fmt::format("n{}", i));
+      for (size_t k = 0; k < type.dims.size(); ++k)
+        if (Dim& d = type.dims[k]; !d.is_ragged()) d = sizes.inside(i, k, d);
       return body.param(type, x.weak);
     };
     std::vector<CallArgument> inner = arguments;
@@ -119,12 +127,14 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
     Sym function = map_leaves<Leaf>(*t.function, inside);
     frame_ = &body;
     inside_jit_ = true;
+    jit_sizes_ = &sizes;
     Sym result;
     std::vector<ValueId> ids;
     std::vector<Leaf> leaves;
     auto leave = [&] {
       frame_ = outer;
       inside_jit_ = false;
+      jit_sizes_ = nullptr;
     };
     try {
       result = apply(function, std::move(inner), span);
@@ -133,11 +143,17 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
     } catch (const StaticNeeded& needed) {
       // An argument that decides an axis: compiled per value.
       leave();
+      restore(start, {});
       size_t i = 0, param = 0;
       for (; i < given.size(); ++i)
         if (!fixed[i] && param++ == needed.parameter) break;
       if (i == given.size() || !given[i].constant) throw;
       fixed[i] = true;
+      continue;
+    } catch (const EqualInCall& equal) {
+      leave();
+      restore(start, {});
+      sizes.assume(equal);
       continue;
     } catch (...) {
       leave();

@@ -110,6 +110,9 @@ Outcome Session::guarded(const std::function<void(Outcome&)>& work) {
   } catch (const std::exception& e) {
     d.message = fmt::format("an error inside Tercet: {}", e.what());
     out.diagnostics = {d};
+  } catch (...) {
+    d.message = "an error inside Tercet";
+    out.diagnostics = {d};
   }
   out.value.reset();
   return out;

@@ -195,7 +195,7 @@ void Dim::collect_symbols(std::vector<uint64_t>& out) const {
   if (!terms_) return;
   for (const DimTerm& t : *terms_)
     for (const DimAtomPtr& f : t.factors) {
-      if (f->kind == DimAtom::Symbol || f->kind == DimAtom::RaggedSize) out.push_back(f->id);
+      if (f->kind == DimAtom::Symbol) out.push_back(f->id);
       f->a.collect_symbols(out);
       f->b.collect_symbols(out);
     }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "interpreter/ir/op_def.h"
 #include "interpreter/ir/rewrite.h"
@@ -49,6 +51,40 @@ ValueId Builder::param(Type type) {
   return id;
 }
 
+namespace {
+
+bool same_scalar(const Array& a, const Array& b) {
+  return a.rank() == 0 && b.rank() == 0 && a.dtype == b.dtype && a.weak == b.weak && a.dtype != DType::Str && !std::memcmp(a.raw(), b.raw(), size_of(a.dtype));
+}
+
+bool same_attr(const Attr& a, const Attr& b) {
+  return a.index() == b.index() && std::visit([&]<class T>(const T& x) {
+    if constexpr (std::is_same_v<T, Array>) return same_scalar(x, std::get<T>(b));
+    else if constexpr (std::is_same_v<T, double>) return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(std::get<T>(b));
+    else return x == std::get<T>(b);
+  }, a);
+}
+
+bool same_application(const Op& a, const Op& b) {
+  auto same = [](auto& x, auto& y) { return x.first == y.first && same_attr(x.second, y.second); };
+  return a.def == b.def && a.inputs == b.inputs &&
+         std::equal(a.attrs.items().begin(), a.attrs.items().end(), b.attrs.items().begin(), b.attrs.items().end(), same);
+}
+
+}  // namespace
+
+size_t Builder::find_scalar(const Op& op, std::span<const Type> outputs) {
+  const std::vector<Op>& ops = function_->ops;
+  if (op.def->effect != Effect::Pure || !op.bodies.empty() || outputs.size() != 1 || outputs[0].rank() != 0) return ops.size();
+  size_t hash = std::hash<const void*>{}(op.def);
+  for (ValueId v : op.inputs) hash = hash * 31 + v;
+  auto [first, last] = scalars_.equal_range(hash);
+  for (auto at = first; at != last; ++at)
+    if (same_application(ops[at->second], op)) return at->second;
+  scalars_.emplace(hash, ops.size());
+  return ops.size();
+}
+
 std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs, Span span,
                                         std::vector<FunctionPtr> bodies) {
   std::vector<Type> operands;
@@ -61,6 +97,7 @@ std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> i
   std::vector<Type> outputs = def.infer({operands, attrs, bodies, span});
   Op op{&def, std::move(inputs), static_cast<ValueId>(function_->types.size()), static_cast<uint32_t>(outputs.size()),
         std::move(attrs), std::move(bodies), span};
+  if (size_t same = find_scalar(op, outputs); same != function_->ops.size()) return {function_->ops[same].output()};
   std::vector<ValueId> ids;
   for (Type& t : outputs) {
     ids.push_back(static_cast<ValueId>(function_->types.size()));
@@ -81,6 +118,7 @@ ValueId Builder::emit(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs
 void Builder::rollback(size_t mark) {
   if (mark == function_->ops.size()) return;
   size_t values = function_->ops[mark].first_output;
+  std::erase_if(scalars_, [&](const auto& entry) { return entry.second >= mark; });
   function_->ops.resize(mark);
   function_->types.resize(values);
   definitions_.resize(values);
@@ -111,7 +149,7 @@ struct Liveness {
 };
 
 bool is_needed(const Op& op, const Liveness& live) {
-  if (op.def->effect != Effect::Pure || has_effects(op)) return true;
+  if (reaches(op, Effect::Endless)) return true;
   for (uint32_t i = 0; i < op.outputs; ++i)
     if (live.values[op.output(i)]) return true;
   bool needed = false;

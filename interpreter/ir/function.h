@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -112,7 +113,8 @@ class Builder {
   /// Appends an operation with one result; its `infer` may throw a Failure.
   ValueId emit(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs = {}, Span span = {},
                std::vector<FunctionPtr> bodies = {});
-  /// Appends an operation with any number of results.
+  /// Appends an operation with any number of results. A pure operation on scalars that stands already is not appended
+  /// again: sizes computed twice have one name then.
   std::vector<ValueId> emit_many(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs = {}, Span span = {},
                                  std::vector<FunctionPtr> bodies = {});
   const Type& type(ValueId v) const { return function_->types[v]; }
@@ -129,7 +131,10 @@ class Builder {
 
  private:
   std::shared_ptr<Function> function_;
+  /// The place of an equal operation among the scalar ones, else npos after noting that `op` is at the end.
+  size_t find_scalar(const Op& op, std::span<const Type> outputs);
   std::vector<uint32_t> definitions_;   // index of the defining op per value, UINT32_MAX for parameters
+  std::unordered_multimap<size_t, size_t> scalars_;   // hash to index of an operation
 };
 
 /// Copies every operation of `f` into `out`, with f's parameters standing for `arguments`; returns its results there.

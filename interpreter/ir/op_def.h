@@ -23,7 +23,8 @@ using InferRule = std::vector<Type> (*)(const InferInput&);
 // ---- how a call in the language reaches the row ----
 /// What happens to the dtypes of the arguments of a public elementwise function before the row sees them.
 enum class Promotion : uint8_t {
-  Common,          // joined as jax-semantics.md section 0
+  Common,          // joined as jax-semantics.md section 0; bools become i32
+  CommonOrBool,    // joined; bools stay bool
   CommonFloat,     // joined, and integers become the default float
   CommonInt,       // joined; floats are an error
   Keep             // each as it is
@@ -35,8 +36,9 @@ struct Internal {};
 using Surface = std::variant<Public, Internal>;
 
 // ---- effects ----
-/// Pure: may be dropped, moved, computed twice. Check: may fail (a bounds check). Output: prints, asserts, reads files.
-enum class Effect : uint8_t { Pure, Check, Output };
+/// Pure: may be dropped, moved, computed twice. Endless: pure, but it may never end, so it stays where nobody needs its
+/// results. Check: may fail (a bounds check). Output: prints, asserts, reads files.
+enum class Effect : uint8_t { Pure, Endless, Check, Output };
 
 // ---- ragged operands ----
 /// Dense: only arrays whose rows have one length. Whole: the row's own rules read offsets too.

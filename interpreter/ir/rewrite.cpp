@@ -65,10 +65,13 @@ void bind_sizes(const std::vector<Dim>& pattern, const std::vector<Dim>& actual,
     if (uint64_t id = pattern[i].symbol_id(); id && !(pattern[i] == actual[i])) map.emplace(id, actual[i]);
 }
 
-bool has_effects(const Op& op) {
-  if (op.def->effect != Effect::Pure) return true;
-  return std::any_of(op.bodies.begin(), op.bodies.end(), [](const FunctionPtr& b) { return has_effects(*b); });
+bool reaches(const Op& op, Effect least) {
+  if (op.def->effect >= least) return true;
+  auto inside = [&](const Op& inner) { return reaches(inner, least); };
+  return std::any_of(op.bodies.begin(), op.bodies.end(), [&](const FunctionPtr& b) { return std::any_of(b->ops.begin(), b->ops.end(), inside); });
 }
+
+bool has_effects(const Op& op) { return reaches(op, Effect::Check); }
 
 bool has_effects(const Function& f) {
   return std::any_of(f.ops.begin(), f.ops.end(), [](const Op& op) { return has_effects(op); });

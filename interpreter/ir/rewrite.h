@@ -7,6 +7,7 @@
 
 namespace tercet {
 
+enum class Effect : uint8_t;   // interpreter/ir/op_def.h
 using DimMap = std::unordered_map<uint64_t, Dim>;
 
 /// Calls f for every size in an attribute.
@@ -21,7 +22,9 @@ void collect_symbols(const Function& f, std::vector<uint64_t>& out);
 FunctionPtr substitute(const FunctionPtr& f, const DimMap& map);
 /// Adds to `map` what makes the sizes of `pattern` (bare symbols) equal to those of `actual`.
 void bind_sizes(const std::vector<Dim>& pattern, const std::vector<Dim>& actual, DimMap& map);
-/// True when the operation or one inside its bodies is not pure.
+/// True when the operation or one inside its bodies has at least this effect.
+bool reaches(const Op& op, Effect least);
+/// Effects that are seen from outside: failed checks and output.
 bool has_effects(const Op& op);
 bool has_effects(const Function& f);
 /// Drops the operations not kept and renumbers the values.

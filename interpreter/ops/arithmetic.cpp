@@ -33,8 +33,8 @@ const OpDef mod_op = binary_op<Modulo, Domain::Numbers>("mod", "Remainder with t
 const OpDef pow_op = binary_op<Pow, Domain::Numbers>("pow", "x to the power y.", Internal{}, by_partials);
 const OpDef neg_op = unary_op<Neg, Domain::Numbers>("neg", "Negation.", Public{"x", Promotion::Common}, Linear{});
 const OpDef abs_op = unary_op<Abs, Domain::Numbers>("abs", "Absolute value.", Public{"x", Promotion::Common}, by_partials);
-const OpDef maximum_op = binary_op<Maximum, Domain::Numbers>("maximum", "The larger of two numbers; NaN wins.", Public{"x, y", Promotion::Common}, by_partials);
-const OpDef minimum_op = binary_op<Minimum, Domain::Numbers>("minimum", "The smaller of two numbers; NaN wins.", Public{"x, y", Promotion::Common}, by_partials);
+const OpDef maximum_op = binary_op<Maximum, Domain::NumbersAndBool>("maximum", "The larger of two numbers; NaN wins.", Public{"x, y", Promotion::CommonOrBool}, by_partials);
+const OpDef minimum_op = binary_op<Minimum, Domain::NumbersAndBool>("minimum", "The smaller of two numbers; NaN wins.", Public{"x, y", Promotion::CommonOrBool}, by_partials);
 const OpDef fma_op = {
     .name = "fma", .doc = "x * y + z, rounded once.", .surface = Public{"x, y, z", Promotion::CommonFloat},
     .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_same<Domain::Floats, 3>, .eval = each3<Fma, Domain::Floats>,

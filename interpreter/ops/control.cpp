@@ -429,17 +429,17 @@ std::vector<BatchedValue> batch_call(BatchContext& c, const Function& f, const O
 
 constexpr NotYet with_gradients{"it comes with gradients"};
 
-constexpr OpDef control_row(const char* name, const char* doc, InferRule infer, EvalRule eval, BatchFn batch) {
-  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole, .infer = infer, .eval = eval,
+constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, BatchFn batch) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = effect, .ragged = RaggedRule::Whole, .infer = infer, .eval = eval,
           .batch = BatchCustom{batch}, .diff = with_gradients, .code = CodeControl{}, .samples = nullptr};
 }
 
 }  // namespace
 
-const OpDef cond_op = control_row("cond", "One of two bodies.", infer_cond, eval_cond, batch_cond);
-const OpDef while_op = control_row("while", "A body again and again while a condition holds.", infer_while, eval_while, batch_while);
-const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", infer_scan, eval_scan, batch_scan);
-const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", infer_call, eval_call, batch_call);
+const OpDef cond_op = control_row("cond", "One of two bodies.", Effect::Pure, infer_cond, eval_cond, batch_cond);
+const OpDef while_op = control_row("while", "A body again and again while a condition holds.", Effect::Endless, infer_while, eval_while, batch_while);
+const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", Effect::Pure, infer_scan, eval_scan, batch_scan);
+const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", Effect::Pure, infer_call, eval_call, batch_call);
 
 namespace {
 constexpr const OpDef* rows[] = {&cond_op, &while_op, &scan_op, &call_op};

@@ -80,6 +80,7 @@ Buffer::~Buffer() {
 }
 
 StringRef::StringRef(std::string_view text) : size(static_cast<uint32_t>(text.size())), rest{} {
+  if (text.empty()) return;   // its data may be null
   std::memcpy(prefix, text.data(), std::min<size_t>(4, text.size()));
   if (text.size() > 12) pointer = text.data();
   else if (text.size() > 4) std::memcpy(rest, text.data() + 4, text.size() - 4);

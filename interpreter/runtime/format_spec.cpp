@@ -49,6 +49,7 @@ class SpecReader {
     }
     if (!rest_.empty() && is_align(rest_[0])) spec.align = take();
     if (!rest_.empty() && (rest_[0] == '+' || rest_[0] == ' ')) spec.sign = take();
+    else if (!rest_.empty() && rest_[0] == '-') take();   // the default: a sign before negative numbers only
     if (!rest_.empty() && rest_[0] == '0') take(), spec.zero = true;
     if (starts_with_digit()) spec.width = number(widest, "width");
     if (!rest_.empty() && rest_[0] == '.') {

@@ -17,8 +17,13 @@ std::string surface_of(const OpDef& op) {
 }
 
 const char* effect_of(const OpDef& op) {
-  constexpr const char* names[] = {"", "check", "output"};
-  return names[static_cast<size_t>(op.effect)];
+  switch (op.effect) {
+    case Effect::Pure: return "";
+    case Effect::Endless: return "may not end";
+    case Effect::Check: return "check";
+    case Effect::Output: return "output";
+  }
+  return "?";
 }
 
 const char* batch_of(const OpDef& op) {
