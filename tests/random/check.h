@@ -21,7 +21,6 @@ struct Counts {
   int64_t modules = 0, programs = 0;     // programs: functions that ran in at least two ways
   int64_t failed_alike = 0;              // of these, those that end in the same run-time error
   int64_t lanes_compared = 0;            // of these, those compared with a loop over lanes
-  int64_t limits = 0;                    // of these, those that compiled code answers with a known limit
   int64_t rejected = 0;                  // what does not elaborate: a type, a known limit
   std::map<std::string, int64_t> reasons;     // why rejected
   std::map<std::string, std::string> examples;
