@@ -25,6 +25,13 @@ void renumber(Kernel& k, const std::vector<int32_t>& to) {
   });
 }
 
+template <class F>
+void for_each_rows(Kernel& k, F&& f) {
+  for (Node& n : k.nodes) f(n.rows);
+  for (Store& s : k.stores) f(s.rows);
+  for (Reduction& r : k.reductions) f(r.rows);
+}
+
 void erase_loop(Kernel& k, size_t loop) {
   std::vector<int32_t> to;
   for (size_t l = 0; l < k.loops.size(); ++l) to.push_back(l == loop ? -1 : static_cast<int32_t>(l - (l > loop)));
@@ -34,7 +41,10 @@ void erase_loop(Kernel& k, size_t loop) {
 
 void drop_unit_loops(Kernel& k) {
   for (size_t l = k.loops.size(); l-- > 0;)
-    if (k.loops[l].extent.is(1)) erase_loop(k, l);
+    if (k.loops[l].extent.is(1)) {
+      for_each_rows(k, [&](int& rows) { rows -= rows > static_cast<int>(l); });
+      erase_loop(k, l);
+    }
 }
 
 /// Loops l and l + 1 count through one range: i_l * n + i_(l+1), in every index.
@@ -52,6 +62,8 @@ void collapse(Kernel& k) {
   for (size_t l = k.loops.size(); l-- > 1;)
     if (is_linear(k, l - 1)) {
       k.loops[l].extent = k.loops[l - 1].extent * k.loops[l].extent;
+      // The loop between counted and uncounted axes counts no more; it would if all of the array were walked in order.
+      for_each_rows(k, [&](int& rows) { rows -= rows >= static_cast<int>(l); });
       erase_loop(k, l - 1);
     }
 }
@@ -66,6 +78,9 @@ void reorder(Kernel& k, const std::vector<size_t>& order) {
   }
   k.loops = std::move(loops);
   renumber(k, to);
+  int kept = 0;   // loops that stay in front
+  while (kept < static_cast<int>(order.size()) && order[static_cast<size_t>(kept)] == static_cast<size_t>(kept)) ++kept;
+  for_each_rows(k, [&](int& rows) { rows = std::min(rows, kept); });
 }
 
 std::vector<size_t> loops_where(const Kernel& k, bool reduced) {
