@@ -273,6 +273,23 @@ TEST_CASE("kernels over the same rows run block by block", "[codegen]") {
     check(f, {numbers(DType::F32, shape), numbers(DType::F32, {shape[1]})});
 }
 
+TEST_CASE("reductions of a few elements are unrolled", "[codegen]") {
+  Dim n = Dim::symbol("n"), m = Dim::symbol("m");
+  for (int64_t size : {1, 2, 3, 9, 15, 16, 17})
+    for (const char* kind : {"sum", "max", "argmin", "prod"})
+      for (DType dtype : {DType::F32, DType::BF16, DType::I64, DType::F64}) {
+        Program b;   // sums of windows, and over an axis in the middle
+        ValueId x = b.param({dtype, {n, m}}), y = b.param({dtype, {n, Dim(size), m}});
+        Dim count = m - Dim(size - 1);
+        ValueId i = b.op("iota", {}, {{"axis", int64_t{0}}, {"dims", Dims{count, Dim(size)}}, {"dtype", DType::I64}});
+        ValueId j = b.op("iota", {}, {{"axis", int64_t{1}}, {"dims", Dims{count, Dim(size)}}, {"dtype", DType::I64}});
+        ValueId windows = b.op("gather", {x, b.op("add", {i, j})}, {{"axes", Ints{1}}, {"batch", int64_t{0}}});
+        FunctionPtr f = b.finish({b.op(kind, {windows}, {{"axes", Ints{1}}}), b.op(kind, {y}, {{"axes", Ints{1}}})});
+        if (size == 9) CHECK(backend().compile(f, {1, 512})->dump("kernels").find("small_reduce") != std::string::npos);
+        for (int64_t width : {size, size + 40}) check(f, {numbers(dtype, {3, width}), numbers(dtype, {3, size, width})}, {{1, 512}, {2, 256}});
+      }
+}
+
 TEST_CASE("a block does not read what another block overwrites", "[codegen]") {
   Dim n = Dim::symbol("n"), m = Dim::symbol("m");
   Program b;   // the second kernel reads x upside down, so nothing may be written to its memory before

@@ -88,6 +88,7 @@ enum class Schedule : uint8_t {
   Elementwise,   // no reduction
   RowReduce,     // kept loops, then ONE reduced loop, which is the vector loop
   ColumnReduce,  // kept loops, reduced loops, then a kept loop, which is the vector loop
+  SmallReduce,   // the same with at most 16 reduced points, whose number is known
   Scatter        // loops in the order of the scattered values; "reduced" are those whose points may meet in an element
 };
 

@@ -101,11 +101,27 @@ bool reads_along(const Kernel& k, size_t a, size_t b) {
   return score > 0;
 }
 
+constexpr int64_t most_unrolled = 300;  // nodes emitted for the elements of a small reduction; bounds the time to compile it
+
+/// The reduced sequence is a few elements whose number is known, and reading along it is no better than along the last
+/// kept loop.
+bool is_small(const Kernel& k, const std::vector<size_t>& kept, const std::vector<size_t>& reduced) {
+  if (kept.empty() || reduced.empty()) return false;
+  int64_t count = 1;
+  for (size_t l : reduced) {
+    auto extent = k.loops[l].extent.constant();
+    if (!extent || *extent < 1 || *extent > vector_lanes) return false;
+    count *= *extent;
+  }
+  return count <= vector_lanes && count * static_cast<int64_t>(k.nodes.size()) <= most_unrolled && !reads_along(k, reduced.back(), kept.back());
+}
+
 Fit choose(Kernel& k) {
   k.schedule = k.scatter ? Schedule::Scatter : Schedule::Elementwise;
   if (k.reductions.empty()) return Fit::Good;
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
-  bool rows = reduced.size() <= 1 &&
+  bool small = is_small(k, kept, reduced);
+  bool rows = !small && reduced.size() <= 1 &&
               (kept.empty() || reduced.empty() || kept.back() < reduced[0] || !reads_along(k, kept.back(), reduced[0]));
   if (rows && reduced.empty()) {  // every reduced size is 1: a sequence of one element
     k.loops.push_back({1, true});
@@ -113,7 +129,7 @@ Fit choose(Kernel& k) {
   }
   if (!rows && kept.empty()) return Fit::None;
   bool awkward = !rows && kept.back() < reduced.back() && reads_along(k, reduced.back(), kept.back());
-  k.schedule = rows ? Schedule::RowReduce : Schedule::ColumnReduce;
+  k.schedule = rows ? Schedule::RowReduce : small ? Schedule::SmallReduce : Schedule::ColumnReduce;
   if (!rows) order.pop_back();
   order.insert(order.end(), reduced.begin(), reduced.end());
   if (!rows) order.push_back(kept.back());
