@@ -3,14 +3,15 @@
 `rows[name](**inputs)` prepares a row: it makes new functions, so that a first call compiles again, and returns a function
 without arguments that starts the computation. Inputs are JAX arrays. `rows` has each row as JAX's users write it, in the
 form that was fastest on CPU of those that say the same thing; `tuned` has, for some, the form that someone arrives at who
-gives up what the row is about (`vmap`, say) because XLA makes something better of it.
+gives up what the row is about (`vmap`, say) because XLA makes something better of it; `library` has products by the
+library behind NumPy (OpenBLAS in what pip installs).
 """
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-rows, tuned = {}, {}
+rows, tuned, library = {}, {}, {}
 
 
 def row(*names, table=rows):
@@ -144,6 +145,17 @@ def matmul(x, y):
 def matvec(x, v):
     f = jax.jit(lambda x, v: x @ v)
     return lambda: f(x, v)
+
+
+@row("matmul_64", "matmul_256", "matmul_1024", "matmul_2048", "matmul_batched", table=library)
+def matmul_by_numpy(x, y):
+    x, y = np.asarray(x), np.asarray(y)
+    return lambda: x @ y
+
+
+@row("matvec", table=library)
+def matvec_by_numpy(x, v):
+    return matmul_by_numpy(x, v)
 
 
 @row("gather_matmul")

@@ -17,11 +17,12 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from systems import ROOT, Failed, Jax, Tercet, difference
-from table import Table, print_summary
+from table import OTHERS, Table, print_summary
 
 
-def measure(row, systems, quick):
+def measure(row, systems, options):
     """{system: figures} as in bench/table.py, and under "differs" what two systems do not agree in."""
+    quick, typical = options.quick, min if options.best else statistics.median
     out, live = {}, {name: s for name, s in systems.items() if s.has(row)}
 
     def each(step):
@@ -53,9 +54,9 @@ def measure(row, systems, quick):
     probes = each(lambda name, s: s.probe())
     each(lambda name, s: s.release())
     for name in live:
-        out[name] = {"first": statistics.median(firsts[name]), "warm": statistics.median(warm[name]) if warm[name] else None}
+        out[name] = {"first": typical(firsts[name]), "warm": typical(warm[name]) if warm[name] else None}
         if warm[name]:
-            out[name]["fastest"] = min(warm[name])
+            out[name] |= {"fastest": min(warm[name]), "runs": len(warm[name])}
     for name in probes:
         if name != "tercet" and "tercet" in probes:
             found = difference(probes["tercet"], probes[name], float(row["notes"].get("tolerance", 1e-4)))
@@ -74,7 +75,8 @@ def whole_processes(tercet, python):
            [python, "bench/text_pipeline.py"], False)
 
 
-def measure_processes(commands, rounds):
+def measure_processes(commands, options):
+    rounds, typical = 3 if options.quick else 11, min if options.best else statistics.median
     times, printed = {side: [] for side in commands}, {}
     for _ in range(rounds):
         for side, command in commands.items():
@@ -84,7 +86,7 @@ def measure_processes(commands, rounds):
             printed[side] = done.stdout
             if done.returncode:
                 raise SystemExit(f"{command} ended with {done.returncode}: {done.stderr}")
-    out = {side: {"first": statistics.median(t), "warm": None} for side, t in times.items()}
+    out = {side: {"first": typical(t), "warm": None} for side, t in times.items()}
     if len(set(printed.values())) > 1:
         out["differs"] = f"printed were {printed}"
     return out
@@ -117,6 +119,8 @@ def read_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", metavar="PATTERNS", default="*", help="names of rows, as shell patterns with commas between")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--best", action="store_true",
+                        help="the fastest run instead of the median: for a machine that others use at the same time")
     parser.add_argument("--json", metavar="FILE", help="write all figures there")
     parser.add_argument("--no-jax", action="store_true", help="Tercet alone")
     parser.add_argument("--build", default="build/release", help="build folder")
@@ -131,12 +135,12 @@ def main():
     runner = Tercet(str(options.programs / "bench_runner"), "bench/suite.tct")
     systems = {"tercet": runner}
     if not options.no_jax and importlib.util.find_spec("jax"):
-        systems |= {"jax": Jax("rows"), "tuned": Jax("tuned")}
+        systems |= {"jax": Jax("rows")} | {side: Jax(side) for side in OTHERS}
     machine = Machine(runner)
-    about = {"processors": len(os.sched_getaffinity(0)), "load": os.getloadavg()[0], "triad_bytes_per_second": machine.triad(12e8),
+    about = {"statistic": "fastest" if options.best else "median", "processors": len(os.sched_getaffinity(0)), "load": os.getloadavg()[0], "triad_bytes_per_second": machine.triad(12e8),
              "fma_operations_per_second": machine.fma, "jax": systems["jax"].jax.__version__ if "jax" in systems else None}
     print(f"{about['processors']} processors; triad {machine.triad(12e8) / 1e9:.1f} GB/s; fma {machine.fma / 1e9:.0f} GFlop/s; "
-          f"jax {about['jax'] or 'absent'}; load average at the start {about['load']:.1f}\n")
+          f"jax {about['jax'] or 'absent'}; load average at the start {about['load']:.1f}; {'fastest of all runs' if options.best else 'medians'}\n")
 
     rows = [row for row in runner.ask("rows") if options.wanted(row["name"])]
     processes = [p for p in whole_processes(str(options.programs / "tercet"), sys.executable) if options.wanted(p[0])]
@@ -149,14 +153,14 @@ def main():
 
     gc.disable()
     for row in rows:
-        figures = measure(row, systems, options.quick)
+        figures = measure(row, systems, options)
         gc.collect()
         done({"name": row["name"], "title": row["title"], "group": row["notes"].get("group")} | figures
              | machine.bound(row, figures["tercet"].get("warm")))
     for name, title, ours, theirs, is_jax in processes:
         commands = {"tercet": ours} | ({"jax": theirs} if "jax" in systems else {})
         done({"name": name, "title": title, "group": "processes", "aside": not is_jax}
-             | measure_processes(commands, 3 if options.quick else 11))
+             | measure_processes(commands, options))
     print_summary(measured)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"about": about, "rows": measured}, indent=1) + "\n")

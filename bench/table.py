@@ -1,10 +1,11 @@
 """The table and the summary of what bench/run.py measured.
 
-A row is {"name", "title", "tercet": figures, "jax": figures, "tuned": figures, "bound", "bound_by", "differs"}; figures are
-{"first": ns, "warm": ns or None} or {"error": text}; everything but the first three may be missing.
+A row is {"name", "title", "tercet": figures, "bound", "bound_by", "differs"} and figures of "jax" and of what else `OTHERS`
+names; figures are {"first": ns, "warm": ns or None} or {"error": text}; all but the first three may be missing.
 """
 import math
 
+OTHERS = {"tuned": "- JAX tuned by hand", "library": "- NumPy"}
 HEAD = ("row", "tercet", "jax", "ratio", "first call tercet", "first call jax", "ratio", "bound")
 
 
@@ -37,7 +38,7 @@ def cells(row, side):
 
 class Table:
     def __init__(self, titles):
-        self.widths = [max(map(len, ["row", "- JAX tuned by hand", *titles])), 8, 8, 6, 17, 14, 6, 13]
+        self.widths = [max(map(len, ["row", *OTHERS.values(), *titles])), 8, 8, 6, 17, 14, 6, 13]
 
     def print(self, values, end=""):
         aligned = [v.ljust(w) if i == 0 else v.rjust(w) for i, (v, w) in enumerate(zip(values, self.widths))]
@@ -49,9 +50,10 @@ class Table:
 
     def print_row(self, row):
         self.print((row["title"], *cells(row, "jax")), " DIFFERS" if row.get("differs") else "")
-        if "tuned" in row:
-            _, jax, warm, _, first, first_ratio, _ = cells(row, "tuned")
-            self.print(("- JAX tuned by hand", "", jax, warm, "", first, first_ratio, ""))
+        for side, title in OTHERS.items():
+            if side in row:
+                _, theirs, warm, _, first, first_ratio, _ = cells(row, side)
+                self.print((title, "", theirs, warm, "", first, first_ratio, ""))
 
 
 def geometric_mean(values):
@@ -85,7 +87,7 @@ def print_tutorial(rows):
 
 def print_failures(rows):
     for row in rows:
-        for side in ("tercet", "jax", "tuned"):
+        for side in ("tercet", "jax", *OTHERS):
             if "error" in row.get(side, {}):
                 print(f"\n{row['name']} fails in {side}:\n{row[side]['error']}")
         if row.get("differs"):
