@@ -28,6 +28,13 @@ class Body {
   /// prefetchers do not follow them: a third of the bandwidth). Else, where there is so much to compute that compiling
   /// it twice costs more, one body serves both, with a branch around each load and store.
   bool two_bodies() const { return k_.cost <= 24; }
+  /// All that the kernel gives are contiguous stores of whole cache lines, which may go past the caches: a line that is
+  /// overwritten as a whole need not be read first.
+  bool can_stream() const;
+  /// KernelContext::stream is set, and the stores of the vector loop from `begin` on are aligned to cache lines.
+  llvm::Value* should_stream(llvm::Value* begin);
+  /// While it is on, whole vectors are stored past the caches. Turning it off orders them before what follows.
+  void set_streaming(bool on);
   int depth() const { return static_cast<int>(k_.loops.size()); }
 
   llvm::Value* size(const Dim& d);
@@ -122,7 +129,7 @@ class Body {
   std::vector<llvm::Value*> counters_, values_, spread_;  // per loop; per node
   std::vector<Running> running_;                          // of each node, then of each store
   llvm::Value* whole_ = nullptr;                          // all lanes are on, where that is worth asking
-  bool in_lanes_ = false;
+  bool in_lanes_ = false, streaming_ = false;
 };
 
 struct Body::Place {

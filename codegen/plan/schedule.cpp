@@ -101,6 +101,18 @@ bool reads_along(const Kernel& k, size_t a, size_t b) {
   return score > 0;
 }
 
+/// Windows: loads are contiguous along both loops, so lanes may as well be results as parts of one.
+bool reads_along_both(const Kernel& k, size_t a, size_t b) {
+  int both = 0;
+  for (const Node& n : k.nodes)
+    if (n.kind == NodeKind::Load) {
+      bool along_a = n.address.of_loop(static_cast<int32_t>(a)).is(1), along_b = n.address.of_loop(static_cast<int32_t>(b)).is(1);
+      if (along_a != along_b) return false;
+      both += along_a;
+    }
+  return both > 0;
+}
+
 constexpr int64_t most_unrolled = 300;  // nodes emitted for the elements of a small reduction; bounds the time to compile it
 
 /// The reduced sequence is a few elements whose number is known, and reading along it is no better than along the last
@@ -121,7 +133,8 @@ Fit choose(Kernel& k) {
   if (k.reductions.empty()) return Fit::Good;
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
   bool small = is_small(k, kept, reduced);
-  bool rows = !small && reduced.size() <= 1 &&
+  bool windows = !kept.empty() && !reduced.empty() && reads_along_both(k, kept.back(), reduced.back());
+  bool rows = !small && !windows && reduced.size() <= 1 &&
               (kept.empty() || reduced.empty() || kept.back() < reduced[0] || !reads_along(k, kept.back(), reduced[0]));
   if (rows && reduced.empty()) {  // every reduced size is 1: a sequence of one element
     k.loops.push_back({1, true});

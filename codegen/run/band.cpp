@@ -6,6 +6,7 @@
 #include <array>
 
 #include "codegen/run/chunks.h"
+#include "codegen/run/stream.h"
 #include "interpreter/runtime/reduce.h"
 
 namespace tercet::codegen {
@@ -47,9 +48,23 @@ bool reduces_at_once(const BandLaunch& l, size_t m) {
   return k.reductions.empty() || (reduced > 0 && reduced <= reduce_block);
 }
 
+/// The kernel's results are large, and the band reads none of them.
+bool streams_results(const BandLaunch& l, size_t m) {
+  int64_t bytes = 0;
+  for (ValueId v : step_of(l, m).written) {
+    for (size_t later = m + 1; later < l.band.count; ++later)
+      for (ValueId read : kernel_of(l, later).buffers)
+        if (read == v) return false;
+    bytes += bytes_of(l, v);
+  }
+  return streams(bytes, l.options);
+}
+
 class Run {
  public:
-  Run(const BandLaunch& launch, std::span<Array> values) : l_(launch), values_(values), rows_(size_at(launch, launch.band.rows)) {}
+  Run(const BandLaunch& launch, std::span<Array> values) : l_(launch), values_(values), rows_(size_at(launch, launch.band.rows)) {
+    for (size_t m = 0; m < l_.band.count; ++m) stream_.push_back(streams_results(l_, m));
+  }
 
   bool operator()(EvalContext& context) {
     int64_t per_block = std::max<int64_t>(1, block_bytes(l_) / std::max<int64_t>(1, row_bytes(l_)));
@@ -99,7 +114,7 @@ class Run {
       }
       w.buffers.clear();
       for (ValueId v : k.buffers) w.buffers.push_back(base(w, v, first));
-      KernelContext context{reinterpret_cast<void* const*>(w.buffers.data()), l_.sizes, &w.failed, nullptr, 0};
+      KernelContext context{reinterpret_cast<void* const*>(w.buffers.data()), l_.sizes, &w.failed, nullptr, 0, stream_[m]};
       l_.code[step.kernel](&context, ranges.data());
     }
   }
@@ -108,6 +123,7 @@ class Run {
   std::span<Array> values_;
   int64_t rows_;
   std::vector<Workspace> workspaces_;
+  std::vector<uint8_t> stream_;   // per kernel
 };
 
 }  // namespace

@@ -137,7 +137,7 @@ void ProgramFrame::run_step(const KernelStep& step) {
   std::array<int64_t, max_rank + 1> extents;
   for (size_t l = 0; l < step.extents.size(); ++l) extents[l] = sizes_[static_cast<size_t>(step.extents[l])];
   Launch launch{kernel,   kernels_[step.kernel], {extents.data(), step.extents.size()},
-                buffers_, sizes_.data(),         options_.threads};
+                buffers_, sizes_.data(), options_};
   if (run_kernel(launch, context_)) throw CheckFailed{};
 }
 

@@ -5,6 +5,7 @@
 
 #include "codegen/run/block_totals.h"
 #include "codegen/run/chunks.h"
+#include "codegen/run/stream.h"
 #include "interpreter/runtime/reduce.h"
 
 namespace tercet::codegen {
@@ -30,6 +31,9 @@ class Run {
     }
     if (kept_ <= 0) return false;
     if (!k_.reductions.empty()) return reduce(reduced);
+    int64_t bytes = 0;
+    for (const Store& s : k_.stores) bytes += kept_ * static_cast<int64_t>(size_of(s.dtype));
+    stream_ = streams(bytes, l_.options);
     launch(reduced, nullptr);
     return failed_ != 0;
   }
@@ -67,7 +71,7 @@ class Run {
       in_chunks(ranges_, loop, work, totals);
   }
   void call(const Ranges& ranges, void* const* totals) {
-    KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals, kept_};
+    KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals, kept_, stream_};
     l_.code(&context, ranges.data());
   }
 
@@ -78,7 +82,7 @@ class Run {
     for (size_t l = 0; l < k_.loops.size(); ++l) {
       if (!may_cut(l)) continue;
       int64_t parts = ranges_[2 * l + 1];
-      if (parts >= 4 * l_.threads) return l;
+      if (parts >= 4 * l_.options.threads) return l;
       if (longest == k_.loops.size() || parts > ranges_[2 * longest + 1]) longest = l;
     }
     return longest;
@@ -89,8 +93,8 @@ class Run {
     bool vector = loop + 1 == k_.loops.size() && loop != block_loop_;
     int64_t begin = all[2 * loop], count = all[2 * loop + 1] - begin, grain = vector ? vector_chunk : 1;
     int64_t units = (count + grain - 1) / grain;
-    int64_t chunks = std::min(units, std::max<int64_t>(l_.threads, (work + chunk_work - 1) / chunk_work));
-    if (chunks > l_.threads) chunks = std::min(units, (chunks + l_.threads - 1) / l_.threads * l_.threads);
+    int64_t chunks = std::min(units, std::max<int64_t>(l_.options.threads, (work + chunk_work - 1) / chunk_work));
+    if (chunks > l_.options.threads) chunks = std::min(units, (chunks + l_.options.threads - 1) / l_.options.threads * l_.options.threads);
     auto part = [&](int64_t c) { return std::min(count, chunk_begin(c, chunks, units) * grain); };
     auto one = [&](int64_t c) {
       Ranges ranges = all;
@@ -98,7 +102,7 @@ class Run {
       ranges[2 * loop + 1] = begin + part(c + 1);
       call(ranges, totals);
     };
-    run_chunks(chunks, l_.threads, context_, one);
+    run_chunks(chunks, l_.options.threads, context_, one);
   }
 
   const Launch& l_;
@@ -107,7 +111,7 @@ class Run {
   Ranges ranges_{};
   int64_t kept_ = 1;              // points of the loops that are not reduced
   size_t block_loop_ = SIZE_MAX;  // the loop whose range counts blocks
-  uint8_t failed_ = 0;
+  uint8_t failed_ = 0, stream_ = 0;
 };
 
 }  // namespace
