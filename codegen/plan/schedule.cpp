@@ -90,15 +90,23 @@ std::vector<size_t> loops_where(const Kernel& k, bool reduced) {
   return out;
 }
 
-/// More loads are contiguous along loop a than along loop b.
-bool reads_along(const Kernel& k, size_t a, size_t b) {
-  int score = 0;
-  for (const Node& n : k.nodes)
-    if (n.kind == NodeKind::Load) {
-      Dim along_a = n.address.of_loop(static_cast<int32_t>(a)), along_b = n.address.of_loop(static_cast<int32_t>(b));
-      score += along_a.is(1) - along_b.is(1);
-    }
-  return score > 0;
+/// What a point costs when `loop` is the vector loop, in loads of a whole vector. What does not depend on it is computed
+/// outside of it.
+double cost_along(const Kernel& k, size_t loop) {
+  constexpr double outside = 0.1, element_by_element = 8;
+  std::vector<bool> varies(k.nodes.size());
+  double cost = 0;
+  for (size_t at = 0; at < k.nodes.size(); ++at) {
+    const Node& n = k.nodes[at];
+    bool by_loop = !n.address.of_loop(static_cast<int32_t>(loop)).is(0), by_node = false;
+    for (const Index::Term& t : n.address.nodes) by_node |= varies[static_cast<size_t>(t.of)];
+    varies[at] = by_loop || by_node;
+    for (NodeId o : n.operands) varies[at] = varies[at] || varies[static_cast<size_t>(o)];
+    bool contiguous = !by_node && n.address.of_loop(static_cast<int32_t>(loop)).is(1);
+    if (n.kind == NodeKind::Constant) continue;
+    cost += !varies[at] ? outside : n.kind == NodeKind::Load && !contiguous ? element_by_element : 1;
+  }
+  return cost;
 }
 
 /// Windows: loads are contiguous along both loops, so lanes may as well be results as parts of one.
@@ -125,7 +133,14 @@ bool is_small(const Kernel& k, const std::vector<size_t>& kept, const std::vecto
     if (!extent || *extent < 1 || *extent > vector_lanes) return false;
     count *= *extent;
   }
-  return count <= vector_lanes && count * static_cast<int64_t>(k.nodes.size()) <= most_unrolled && !reads_along(k, reduced.back(), kept.back());
+  return count <= vector_lanes && count * static_cast<int64_t>(k.nodes.size()) <= most_unrolled &&
+         cost_along(k, kept.back()) <= cost_along(k, reduced.back());
+}
+
+/// Lanes along the reduced loop end with a tree across them, lanes along the kept one go through partial rows in memory.
+bool prefers_rows(const Kernel& k, size_t kept, size_t reduced) {
+  double through_memory = 2.0 * static_cast<double>(k.reductions.size());
+  return cost_along(k, reduced) <= cost_along(k, kept) + through_memory;
 }
 
 Fit choose(Kernel& k) {
@@ -134,14 +149,13 @@ Fit choose(Kernel& k) {
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
   bool small = is_small(k, kept, reduced);
   bool windows = !kept.empty() && !reduced.empty() && reads_along_both(k, kept.back(), reduced.back());
-  bool rows = !small && !windows && reduced.size() <= 1 &&
-              (kept.empty() || reduced.empty() || kept.back() < reduced[0] || !reads_along(k, kept.back(), reduced[0]));
+  bool rows = !small && !windows && reduced.size() <= 1 && (kept.empty() || reduced.empty() || prefers_rows(k, kept.back(), reduced[0]));
   if (rows && reduced.empty()) {  // every reduced size is 1: a sequence of one element
     k.loops.push_back({1, true});
     reduced.push_back(k.loops.size() - 1);
   }
   if (!rows && kept.empty()) return Fit::None;
-  bool awkward = !rows && kept.back() < reduced.back() && reads_along(k, reduced.back(), kept.back());
+  bool awkward = !rows && kept.back() < reduced.back() && cost_along(k, reduced.back()) < cost_along(k, kept.back());
   k.schedule = rows ? Schedule::RowReduce : small ? Schedule::SmallReduce : Schedule::ColumnReduce;
   if (!rows) order.pop_back();
   order.insert(order.end(), reduced.begin(), reduced.end());
