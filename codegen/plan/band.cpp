@@ -62,11 +62,13 @@ class BandFinder {
       members_.push_back({k, *q});
       return true;
     }
-    for (Member& m : members_) {   // the rows of this kernel are longer: those so far are parts of them
+    std::vector<Member> longer;   // the rows of this kernel may be longer: those so far are parts of them
+    for (const Member& m : members_) {
       auto q = quotient(f_, *m.kernel, m.kernel->loops[0].extent, extent);
       if (!q) return false;
-      m.units = *q;
+      longer.push_back({m.kernel, *q});
     }
+    members_ = std::move(longer);
     rows_ = extent;
     members_.push_back({k, Dim(1)});
     return true;
