@@ -59,7 +59,7 @@ void triad(float* a, const float* b, const float* c, int64_t count, bool stream)
   if (stream) _mm_sfence();
 }
 
-constexpr int64_t fma_steps = 4'000'000;
+constexpr int64_t fma_steps = 400'000;   // under a millisecond: some tries run undisturbed on a shared machine
 constexpr int chains = 16;   // enough to hide the latency of two units
 
 __attribute__((target("avx512f"))) float fma_512() {
@@ -103,7 +103,7 @@ double triad_bandwidth(int64_t bytes) {
     std::fill_n(c.get(), count, 2.0f);
     const int64_t rounds = std::max<int64_t>(1, 50'000'000 / count);
     for (bool stream : {false, true})
-      for (int tries = 0; tries < 5; ++tries) {
+      for (int tries = 0; tries < 9; ++tries) {
         double seconds = time_together(static_cast<int>(threads), [&](int i) {
           for (int64_t r = 0; r < rounds; ++r)
             triad(a.get() + i * share, b.get() + i * share, c.get() + i * share, share, stream);
@@ -120,7 +120,7 @@ double fma_peak() {
   const int threads = usable_processors();
   volatile float sink = 0;
   double best = 0;
-  for (int tries = 0; tries < 5; ++tries) {
+  for (int tries = 0; tries < 200; ++tries) {
     double seconds = time_together(threads, [&](int) { sink = wide ? fma_512() : fma_256(); });
     double per_thread = 2.0 * static_cast<double>(fma_steps) * (wide ? chains * 16 : chains_256 * 8);
     best = std::max(best, per_thread * threads / seconds);
