@@ -40,6 +40,11 @@ class Body {
   /// Memory of the function itself for `count` elements of `type`.
   llvm::Value* scratch(llvm::Type* type, uint64_t count);
 
+  /// Where emitting stands among the loops, to come back to for emitting the inside of a loop again.
+  struct Place;
+  Place place() const;
+  void return_to(const Place& place);
+
   /// Emits what stands directly inside no loop.
   void emit_outermost();
   /// The counter of loop l is i from here on; emits what stands directly inside it. Not for the vector loop.
@@ -118,6 +123,16 @@ class Body {
   llvm::Value* whole_ = nullptr;                          // all lanes are on, where that is worth asking
   bool in_lanes_ = false, cheap_masks_;
 };
+
+struct Body::Place {
+  std::vector<Running> running;
+};
+inline Body::Place Body::place() const { return {running_}; }
+inline void Body::return_to(const Place& place) {
+  running_ = place.running;
+  in_lanes_ = false;
+  numbers_.set_lanes(1);
+}
 
 template <class Lanes>
 Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes) {

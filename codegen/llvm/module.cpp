@@ -24,6 +24,9 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Prog
         case Schedule::ColumnReduce:
           emit_column_reduce(body);
           break;
+        case Schedule::SmallReduce:
+          emit_small_reduce(body);
+          break;
         case Schedule::Scatter:
           emit_scatter(body);
           break;

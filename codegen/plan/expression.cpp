@@ -1,5 +1,6 @@
 #include "codegen/plan/expression.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "codegen/plan/roles.h"
@@ -33,6 +34,8 @@ struct ExpressionBuilder::Rule {
     ValueId x = op.inputs[0];
     if (self.facts_.in_memory[x]) {
       Node n{NodeKind::Load, dtype(), self.buffer(x), linear_address(position, f().type(v).dims)};
+      if (!f().type(x).dims.empty() && !position.empty() && f().type(x).dims[0] == f().type(v).dims[0])
+        n.rows = std::min(leading_loops(position), 1);
       return self.add(std::move(n));
     }
     auto axes = split_axes(f().type(x).dims, f().type(v).dims);
@@ -141,7 +144,7 @@ int32_t ExpressionBuilder::buffer(ValueId v) {
 
 NodeId ExpressionBuilder::load(ValueId v, const Position& position) {
   const Type& type = facts_.function.type(v);
-  return add({NodeKind::Load, type.dtype, buffer(v), linear_address(position, type.dims)});
+  return add({NodeKind::Load, type.dtype, buffer(v), linear_address(position, type.dims), leading_loops(position)});
 }
 
 NodeId ExpressionBuilder::clamped(ValueId index, const Position& position, const Dim& bound) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "codegen/plan/band.h"
 #include "codegen/plan/cost.h"
 #include "codegen/plan/fusion.h"
 #include "codegen/plan/kernel_group.h"
@@ -31,6 +32,7 @@ class Planner {
     finish_kernels();
     note_sizes();
     find_deaths();
+    find_bands(p_);
     p_.sizes.finish();
   }
 

@@ -1,16 +1,11 @@
 #include "codegen/run/launch.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <thread>
 
 #include "codegen/run/block_totals.h"
-#include "codegen/run/threads.h"
+#include "codegen/run/chunks.h"
 #include "interpreter/runtime/reduce.h"
-#include "interpreter/runtime/thread_sanitizer.h"
 
 namespace tercet::codegen {
 namespace {
@@ -96,45 +91,14 @@ class Run {
     int64_t units = (count + grain - 1) / grain;
     int64_t chunks = std::min(units, std::max<int64_t>(l_.threads, (work + chunk_work - 1) / chunk_work));
     if (chunks > l_.threads) chunks = std::min(units, (chunks + l_.threads - 1) / l_.threads * l_.threads);
-    auto part = [&](int64_t c) { return std::min(count, (units / chunks * c + std::min(c, units % chunks)) * grain); };
+    auto part = [&](int64_t c) { return std::min(count, chunk_begin(c, chunks, units) * grain); };
     auto one = [&](int64_t c) {
       Ranges ranges = all;
       ranges[2 * loop] = begin + part(c);
       ranges[2 * loop + 1] = begin + part(c + 1);
       call(ranges, totals);
     };
-    if (l_.threads == 1 || chunks == 1) {
-      for (int64_t c = 0; c < chunks; ++c) {
-        if (c) context_.poll();
-        one(c);
-      }
-      return;
-    }
-    parallel(chunks, one);
-  }
-
-  /// The calling thread polls between its chunks; when that throws, the others stop at their next chunk.
-  template <class One>
-  void parallel(int64_t chunks, const One& one) {
-    std::atomic<bool> stop{false};
-    const auto caller = std::this_thread::get_id();
-    auto step = [&](int64_t c) {
-      observe();
-      if (stop.load(std::memory_order_relaxed)) return;
-      if (std::this_thread::get_id() == caller) {
-        try {
-          context_.poll();
-        } catch (...) {
-          stop = true;
-          throw;
-        }
-      }
-      one(c);
-      publish();
-    };
-    publish();
-    arena_of(l_.threads).execute([&] { tbb::parallel_for(int64_t{0}, chunks, step, tbb::simple_partitioner()); });
-    observe();
+    run_chunks(chunks, l_.threads, context_, one);
   }
 
   const Launch& l_;
