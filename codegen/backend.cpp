@@ -31,7 +31,7 @@ class LlvmExecutable final : public Executable {
 
   std::string dump(const std::string& stage) const override {
     if (stage == "kernels") return print(set_);
-    if (stage == "llvm") return llvm_text(set_, simd_bits_);
+    if (stage == "llvm") return llvm_text(set_);
     if (stage == "asm") return assembly_text(set_, simd_bits_);
     fail(Kind::Value, {}, "compiled code has no stage `" + stage + "`", "it has kernels, llvm and asm");
   }

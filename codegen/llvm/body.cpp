@@ -10,14 +10,12 @@ constexpr unsigned lanes_in_vector = vector_lanes;
 
 }  // namespace
 
-Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name,
-           bool cheap_masks)
+Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name)
     : k_(kernel),
       sizes_(sizes),
       b_(module.getContext()),
       entry_(module.getContext()),
-      numbers_(b_),
-      cheap_masks_(cheap_masks) {
+      numbers_(b_) {
   auto* pointer = llvm::PointerType::getUnqual(module.getContext());
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer}, false);
   f_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);

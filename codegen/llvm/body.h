@@ -17,16 +17,17 @@ namespace tercet::codegen {
 class Body {
  public:
   /// Starts the kernel's function in `module`, with C linkage under `name`.
-  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name, bool cheap_masks);
+  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name);
   /// Ends it with a return.
   void finish();
 
   llvm::IRBuilder<>& builder() { return b_; }
   LlvmNumbers& numbers() { return numbers_; }
   const Kernel& kernel() const { return k_; }
-  /// Whole vectors get code of their own. Else one body serves both: masks are free, or there is so much to compute
-  /// that a branch around each load and store costs less than compiling everything twice.
-  bool two_bodies() const { return !cheap_masks_ && k_.cost <= 24; }
+  /// Whole vectors get code of their own: loads and stores under a mask are slower even where all lanes are on (AMD's
+  /// prefetchers do not follow them: a third of the bandwidth). Else, where there is so much to compute that compiling
+  /// it twice costs more, one body serves both, with a branch around each load and store.
+  bool two_bodies() const { return k_.cost <= 24; }
   int depth() const { return static_cast<int>(k_.loops.size()); }
 
   llvm::Value* size(const Dim& d);
@@ -121,7 +122,7 @@ class Body {
   std::vector<llvm::Value*> counters_, values_, spread_;  // per loop; per node
   std::vector<Running> running_;                          // of each node, then of each store
   llvm::Value* whole_ = nullptr;                          // all lanes are on, where that is worth asking
-  bool in_lanes_ = false, cheap_masks_;
+  bool in_lanes_ = false;
 };
 
 struct Body::Place {
@@ -148,7 +149,7 @@ Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, L
         b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, i), b_.getInt64(vector_lanes));
     llvm::Value* limit = b_.CreateVectorSplat(vector_lanes, b_.CreateTrunc(left, b_.getInt32Ty()));
     llvm::Value* mask = b_.CreateICmpSLT(lane_numbers(b_.getInt32Ty()), limit);
-    if (!two_bodies() && !cheap_masks_) whole_ = b_.CreateICmpEQ(left, b_.getInt64(vector_lanes));
+    if (!two_bodies()) whole_ = b_.CreateICmpEQ(left, b_.getInt64(vector_lanes));
     return lanes(i, mask, c);
   });
   in_lanes_ = false;

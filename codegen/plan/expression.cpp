@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codegen/plan/affine.h"
 #include "codegen/plan/roles.h"
 
 namespace tercet::codegen {
@@ -76,7 +77,7 @@ struct ExpressionBuilder::Rule {
     std::vector<bool> indexed(sizes.size());
     for (size_t k = 0; k < axes.size(); ++k) {
       auto axis = static_cast<size_t>(axes[k]);
-      moved[axis] = Index::node(self.clamped(op.inputs[k + 1], at_index, sizes[axis] - 1));
+      moved[axis] = self.index_of(op.inputs[k + 1], at_index, sizes[axis] - 1);
       indexed[axis] = true;
     }
     for (size_t a = 0; a < sizes.size(); ++a)
@@ -90,7 +91,7 @@ struct ExpressionBuilder::Rule {
     Dim bound = f().type(x).dims[axis] - op.attrs.get<Dim>("size");
     Position moved = position;
     Position at_start(position.begin(), position.begin() + batch);
-    moved[axis] = moved[axis] + Index::node(self.clamped(op.inputs[1], at_start, bound));
+    moved[axis] = moved[axis] + self.index_of(op.inputs[1], at_start, bound);
     return self.read(x, moved);
   }
   template <class Other>
@@ -152,6 +153,15 @@ NodeId ExpressionBuilder::clamped(ValueId index, const Position& position, const
   n.operands = {read(index, position)};
   n.bound = bound;
   return add(std::move(n));
+}
+
+Index ExpressionBuilder::index_of(ValueId index, const Position& position, const Dim& bound) {
+  std::vector<Dim> extents;
+  for (const Loop& l : kernel_.loops) extents.push_back(l.extent);
+  AffineNumbers numbers(std::move(extents));
+  std::optional<Index> linear = affine_index(facts_, index, position, numbers);
+  if (linear && numbers.within(*linear, Dim(0), bound)) return *linear;
+  return Index::node(clamped(index, position, bound));
 }
 
 NodeId ExpressionBuilder::read(ValueId v, const Position& position) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "codegen/plan/affine.h"
 #include "codegen/plan/band.h"
 #include "codegen/plan/cost.h"
 #include "codegen/plan/fusion.h"
@@ -53,6 +54,7 @@ class Planner {
         reduce(op);
         return;
       case Role::Check:
+        if (never_fails(facts_, op)) return;
         set_.may_fail = true;
         join(Root::check(f_, op));
         return;
