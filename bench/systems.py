@@ -8,7 +8,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")    # 2^20 cycles: NumPy's threads wait awake into others' time otherwise
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")    # 2^20 cycles, or NumPy's threads wait awake in others' time
 
 
 class Failed(Exception):
