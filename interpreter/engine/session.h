@@ -11,6 +11,7 @@
 #include "base/diagnostic.h"
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/engine/backend.h"
+#include "interpreter/runtime/keys.h"
 
 namespace tercet {
 
@@ -78,6 +79,7 @@ class Session {
   std::vector<ast::Program> programs_;           // keep the trees of running code alive
   std::atomic<bool> interrupted_{false};
   std::shared_ptr<MemoryBudget> budget_;
+  KeyLedger keys_;
 };
 
 /// "i32[3]", "tuple", …: what the prompt shows before a value.
