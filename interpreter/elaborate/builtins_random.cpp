@@ -85,7 +85,7 @@ bool is_number(const Leaf& x, double value) {
   return x.constant && x.type.rank() == 0 && (is_float(x.type.dtype) ? x.constant->real : static_cast<double>(x.constant->integer)) == value;
 }
 
-/// max(lo, u * (hi - lo) + lo), as JAX rounds it.
+/// max(lo, u * (hi - lo) + lo), rounded once, as JAX's compiled code does.
 Sym uniform(Elaborator& e, A& a) {
   DType dtype = dtype_argument(e, a[4], DType::F32);
   if (!is_float(dtype)) e.error(Kind::Type, fmt::format("uniform gives floats, not {}", name_of(dtype)), "randint(k, shape, lo, hi) gives integers");
@@ -101,7 +101,8 @@ Sym uniform(Elaborator& e, A& a) {
   if (is_number(low, 0) && is_number(high, 1)) return u;
   low = e.cast(low, dtype);
   Leaf width = e.binary(ast::BinaryOp::Subtract, e.cast(high, dtype), low);
-  std::array<Leaf, 2> both{low, e.binary(ast::BinaryOp::Add, e.binary(ast::BinaryOp::Multiply, u, width), low)};
+  std::array<Leaf, 3> terms{u, width, low};
+  std::array<Leaf, 2> both{low, e.elementwise(*find_op("fma"), terms, Promotion::Common)};
   return e.elementwise(maximum_op, both, Promotion::Common);
 }
 
@@ -122,34 +123,35 @@ Leaf apply(Elaborator& e, const OpDef& op, const Leaf& a, const Leaf& b) {
   return e.elementwise(op, both, Promotion::CommonOrBool);
 }
 
-/// An integer moved into the range of dtype; whether it was above it.
+/// An integer moved into a range, in `dtype`; whether it was above it.
 struct Clipped { Leaf value, above; };
-Clipped clipped(Elaborator& e, const Leaf& x, DType dtype) {
+Clipped clipped(Elaborator& e, const Leaf& x, IntRange to, DType dtype) {
   DType wide = x.type.dtype == DType::U64 ? DType::U64 : DType::I64;
-  IntRange to = range_of(dtype), from = range_of(wide);
+  IntRange from = range_of(wide);
   Leaf low = constant(e, wide, static_cast<uint64_t>(std::max(to.low, from.low))), high = constant(e, wide, std::min(to.high, from.high));
   Leaf v = e.cast(x, wide);
   return {e.cast(apply(e, minimum_op, high, apply(e, maximum_op, low, v)), dtype), apply(e, gt_op, v, high)};
 }
 
-/// As JAX: twice the bits of the dtype, reduced modulo the number of values; hi <= lo gives lo.
+/// As JAX: twice the bits of the dtype (32 at least), reduced modulo the number of values; hi <= lo gives lo.
 Sym randint(Elaborator& e, A& a) {
-  DType dtype = dtype_argument(e, a[4], DType::I32);
-  if (!is_int(dtype)) e.error(Kind::Type, fmt::format("randint gives integers, not {}", name_of(dtype)), "uniform(k, shape, lo, hi) gives floats");
+  DType wanted = dtype_argument(e, a[4], DType::I32), dtype = size_of(wanted) < 4 ? DType::I32 : wanted;
+  if (!is_int(wanted)) e.error(Kind::Type, fmt::format("randint gives integers, not {}", name_of(wanted)), "uniform(k, shape, lo, hi) gives floats");
   Dims dims = e.shape(*a[1], "a shape");
-  auto bound = [&](const Sym& given, const char* name) {
+  IntRange range = range_of(wanted);
+  auto bound = [&](const Sym& given, const char* name, uint64_t highest) {
     Leaf x = e.array(given, name);
     if (!is_int(x.type.dtype)) e.error(Kind::Type, fmt::format("{} of randint takes an integer, and this is {}", name, describe(x)), is_float(x.type.dtype) ? "uniform(k, shape, lo, hi) gives floats" : "");
     require_fits(e, x.type.dims, dims, "a bound of size {left} does not fit into a size of {right}");
-    return clipped(e, x, dtype);
+    return clipped(e, x, {range.low, highest}, dtype);
   };
-  Clipped low = bound(*a[2], "`lo`"), high = bound(*a[3], "`hi`");
+  Clipped low = bound(*a[2], "`lo`", range.high), high = bound(*a[3], "`hi`", dtype == wanted ? range.high : range.high + 1);
   auto bits = static_cast<unsigned>(size_of(dtype)) * 8;
   DType whole = is_unsigned_int(dtype) ? dtype : static_cast<DType>(static_cast<int>(dtype) + static_cast<int>(DType::U8) - static_cast<int>(DType::I8));
   Leaf zero = constant(e, whole, 0), one = constant(e, whole, 1);
   Leaf some = apply(e, gt_op, high.value, low.value);
   Leaf span = e.select(some, e.cast(apply(e, sub_op, high.value, low.value), whole), one);
-  span = e.select(apply(e, bit_and_op, high.above, some), apply(e, add_op, span, one), span);   // may wrap to 0: all values
+  if (dtype == wanted) span = e.select(apply(e, bit_and_op, high.above, some), apply(e, add_op, span, one), span);   // 0: all values
   Leaf all = apply(e, eq_op, span, zero), divisor = e.select(all, one, span);
   Leaf multiplier = apply(e, mod_op, constant(e, whole, uint64_t{1} << bits / 2), divisor);
   multiplier = apply(e, mod_op, apply(e, mul_op, multiplier, multiplier), divisor);
@@ -161,7 +163,7 @@ Sym randint(Elaborator& e, A& a) {
   Leaf upper = draw(0), lower = draw(1);
   Leaf offset = apply(e, add_op, apply(e, mul_op, apply(e, mod_op, upper, divisor), multiplier), apply(e, mod_op, lower, divisor));
   offset = e.select(all, lower, apply(e, mod_op, offset, divisor));
-  return apply(e, add_op, low.value, e.cast(offset, dtype));
+  return e.cast(apply(e, add_op, low.value, e.cast(offset, dtype)), wanted);
 }
 
 // ---- for stdlib/random.tct ----

@@ -100,19 +100,19 @@ std::vector<Type> infer_keys(const InferInput& in) {
   TERCET_CHECK(in.operands.size() == 1 && in.operands[0].dtype == DType::Key);
   return {in.operands[0]};
 }
-/// "same": meant to be the same in every lane. "common", "own": at the border of lanes that run one after another.
+/// "same": meant to be the same in every lane. "common", "opaque", "own": at borders of lanes that run one after another.
 std::vector<Array> eval_mark_keys(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
-  const std::string& mark = op.attrs.get<std::string>("mark");
+  const std::string& name = op.attrs.get<std::string>("mark");
+  auto mark = name == "same" ? KeyBits::Same : name == "common" ? KeyBits::Common : name == "opaque" ? KeyBits::Opaque : KeyBits::None;
   Array out = std::move(in[0]).owned();
   KeyBits* keys = out.data<KeyBits>();
   for (int64_t i = 0, n = out.count(); i < n; ++i)
-    if (mark == "same") keys[i] = keys[i].marked(KeyBits::Same);
-    else if (keys[i].mark() != KeyBits::Same) keys[i] = keys[i].marked(mark == "common" ? KeyBits::Common : KeyBits::None);
+    if (mark == KeyBits::Same || keys[i].mark() != KeyBits::Same) keys[i] = keys[i].marked(mark);
   return {std::move(out)};
 }
 std::vector<Sample> mark_keys_samples() {
   std::vector<Sample> out;
-  for (const char* mark : {"same", "common", "own"}) out.push_back({{fresh_keys(words({5}))}, {{"mark", std::string(mark)}}});
+  for (const char* mark : {"same", "common", "opaque", "own"}) out.push_back({{fresh_keys(words({5}))}, {{"mark", std::string(mark)}}});
   return out;
 }
 
@@ -160,9 +160,10 @@ std::vector<Array> eval_use_key(EvalContext& context, const Function&, const Op&
     if (!lanes.alive(lane)) continue;
     for (int64_t i = lane * per_lane; i < (lane + 1) * per_lane; ++i) {
       const KeyBits& key = in[0].data<KeyBits>()[i];
-      bool meant = key.mark() == KeyBits::Same, common = op.attrs.has("common") || key.mark() == KeyBits::Common;
+      bool meant = key.mark() == KeyBits::Same, common = op.attrs.has("common") || key.mark() >= KeyBits::Common;
+      bool draws = use == KeyUse::Drawn || (use == KeyUse::Split && key.mark() == KeyBits::Opaque);
       std::optional<Diagnostic> d;
-      if (use == KeyUse::Drawn && common && !meant) d = same_in_every_lane(op);
+      if (draws && common && !meant) d = same_in_every_lane(op);
       else if (!(meant || common) || together.insert(key.state()).second)
         if (auto conflict = (meant || common) && !running.empty() ? ledger.use_in_lane(key, used, running) : ledger.use(key, used))
           d = used_before(op, *conflict);

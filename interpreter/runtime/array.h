@@ -114,7 +114,9 @@ using KeyState = uint64_t;
 /// A random key element (language.md section 8): two words, and a state that its copies share, in a block that the array
 /// keeps alive. `marks` are of this copy.
 struct KeyBits {
-  enum Mark : uint8_t { None = 0, Same = 1, Common = 2 };   // meant to be the same in every lane; is the same in every lane
+  /// Same: meant to be the same in every lane. Common: it is the same in every lane. Opaque: as Common, where it could not
+  /// be told that keys split from it are the same as well.
+  enum Mark : uint8_t { None = 0, Same = 1, Common = 2, Opaque = 3 };
   uint32_t high = 0, low = 0;
 
   KeyBits() = default;

@@ -101,6 +101,12 @@ void KeyLedger::take_back(size_t mark) {
   open_ = true;
 }
 
+void KeyLedger::keep() {
+  if (trial_) return take_back(0);
+  attempts_.clear();
+  open_ = true;
+}
+
 KeyState KeyLedger::used(KeyUse what, Span where) {
   return attempt() << attempt_shift | sites().number(where) << 2 | static_cast<uint64_t>(what);
 }
@@ -112,6 +118,8 @@ std::optional<KeyConflict> KeyLedger::use(const KeyBits& key, KeyState used) {
   for (;;) {
     if (!is_fresh(now)) {
       if (use_of(used) == KeyUse::Folded && use_of(now) == KeyUse::Folded) return std::nullopt;
+      bool before = std::find(attempts_.begin(), attempts_.end(), attempt_of(now)) == attempts_.end();
+      if (trial_ && before) return std::nullopt;
       return KeyConflict{use_of(now), sites().span(site_of(now))};
     }
     if (state.compare_exchange_weak(now, used)) return std::nullopt;

@@ -54,13 +54,16 @@ class KeyLedger {
   /// Where an attempt begins; uses after it can be taken back.
   size_t mark() { return open_ = true, attempts_.size(); }
   void take_back(size_t mark);
-  /// All uses so far are final.
-  void keep() { attempts_.clear(), open_ = true; }
+  /// All uses so far are final (but those of a trial).
+  void keep();
+  /// From here on, until false: nothing is used up, and what was used up before may be used again. For measurements.
+  void set_trial(bool on) { trial_ = on; }
 
  private:
   uint64_t attempt();
   std::vector<uint64_t> attempts_;   // numbers under which keys were marked since the last keep()
   bool open_ = true;                 // the next use begins a new number
+  bool trial_ = false;
   std::map<const KeyState*, std::vector<int64_t>> lanes_;   // of keys that lanes use together: the lane that did last
 };
 
