@@ -184,12 +184,22 @@ Sym checked_weights(Elaborator& e, A& a) {
   return p;
 }
 
+/// With replacement there must be something to draw from, without there must be enough.
 Sym checked_draws(Elaborator& e, A& a) {
   Dim count(1);
   for (const Dim& d : e.shape(*a[0], "a shape")) count = count * d;
-  e.emit_effect(check_dims_op, {}, {{"left", e.size(*a[1], "choice")}, {"right", count}, {"relation", std::string("at_least")}, {"is_value", true},
-      {"message", std::string("choice without replacement draws {right} of {left} elements")}, {"help", std::string("draw fewer, or with replacement: replace=true")}});
+  bool replace = e.static_bool(*a[2], "`replace`");
+  e.emit_effect(check_dims_op, {}, {{"left", e.size(*a[1], "choice")}, {"right", replace ? min(count, Dim(1)) : count}, {"relation", std::string("at_least")}, {"is_value", true},
+      {"message", std::string(replace ? "choice has nothing to draw from" : "choice without replacement draws {right} of {left} elements")},
+      {"help", std::string(replace ? "" : "draw fewer, or with replacement: replace=true")}});
   return size_leaf(count);
+}
+
+Sym as_count(Elaborator& e, A& a) { return size_leaf(e.size(*a[0], e.static_string(*a[1], "`what`").c_str())); }
+
+Sym axis_from_end(Elaborator& e, A& a) {
+  int rank = e.array(*a[0], "an array").type.rank();
+  return int_leaf(e.axis(*a[1], rank, "`axis`") - rank);
 }
 
 constexpr BuiltinDef list[] = {
@@ -202,7 +212,9 @@ constexpr BuiltinDef list[] = {
     {"take_key", "k, what", "A key with the words of k, which counts as drawn from.", take_key},
     {"insert_size", "shape, n, axis", "A shape with one more axis, of size n.", insert_size},
     {"checked_weights", "p, n", "The weights of n elements.", checked_weights},
-    {"checked_draws", "shape, n", "How many elements a shape has, which must not be more than n.", checked_draws},
+    {"checked_draws", "shape, n, replace", "How many elements a shape has, if so many can be drawn of n.", checked_draws},
+    {"as_count", "n, what", "n, which is a number of elements.", as_count},
+    {"axis_from_end", "x, axis", "The axis counted from the end.", axis_from_end},
     {"uniform", "k, shape=, lo=, hi=, dtype=", "Random floats, lo <= x < hi, from 0 up to 1.", uniform},
 };
 

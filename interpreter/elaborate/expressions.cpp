@@ -284,9 +284,9 @@ Leaf Elaborator::dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& c
   DType dtype = leaves[0].type.dtype;
   bool weak = leaves[0].weak;
   for (const Leaf& x : leaves) {
-    bool text = x.type.dtype == DType::Str, first_text = dtype == DType::Str;
-    if (text != first_text) error(Kind::Type, fmt::format("an array holds one type: {} against {}", name_of(dtype), name_of(x.type.dtype)));
-    if (!text) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
+    bool number = x.type.dtype <= DType::F64 && dtype <= DType::F64;
+    if (!number && x.type.dtype != dtype) error(Kind::Type, fmt::format("an array holds one type: {} against {}", name_of(dtype), name_of(x.type.dtype)));
+    if (number) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
   }
   for (const Leaf& x : leaves) converted.push_back(cast(x, dtype));
   return converted[0];
