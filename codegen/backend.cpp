@@ -13,12 +13,12 @@ class LlvmExecutable final : public Executable {
   LlvmExecutable(FunctionPtr function, const CompileOptions& options)
       : function_(std::move(function)),
         set_(plan(function_)),
-        threads_(thread_count(options.threads)),
+        run_{thread_count(options.threads), options.block_bytes},
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
         code_(compile_kernels(set_, simd_bits_)) {}
 
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
-    CompiledContext context(outer, set_, code_, threads_);
+    CompiledContext context(outer, set_, code_, run_);
     if (!set_.may_fail) return context.run(*set_.programs[0], std::move(arguments));
     std::vector<Array> kept = arguments;  // shared, so that nothing overwrites them
     try {
@@ -34,7 +34,7 @@ class LlvmExecutable final : public Executable {
 
   std::string dump(const std::string& stage) const override {
     if (stage == "kernels") return print(set_);
-    if (stage == "llvm") return llvm_text(set_, simd_bits_);
+    if (stage == "llvm") return llvm_text(set_);
     if (stage == "asm") return assembly_text(set_, simd_bits_);
     fail(Kind::Value, {}, "compiled code has no stage `" + stage + "`", "it has kernels, llvm and asm");
   }
@@ -42,7 +42,8 @@ class LlvmExecutable final : public Executable {
  private:
   FunctionPtr function_;
   ProgramSet set_;
-  int threads_, simd_bits_;
+  RunOptions run_;
+  int simd_bits_;
   MachineCode code_;
 };
 

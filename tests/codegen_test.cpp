@@ -18,7 +18,7 @@ using test::show;
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
 
-std::vector<CompileOptions> all_options() { return {{1, 512}, {2, 512}, {1, 256}, {2, 256}}; }
+std::vector<CompileOptions> all_options() { return {{1, 512}, {2, 512, 16}, {1, 256, 200}, {2, 256}}; }
 
 Backend& backend() {
   static std::unique_ptr<Backend> b = make_llvm_backend();
@@ -257,6 +257,55 @@ TEST_CASE("control flow runs compiled bodies", "[codegen]") {
   std::vector<ValueId> chosen = b.ops("cond", {big, looped[1]}, {}, {if_so, if_not});
   check(b.finish({looped[0], looped[1], sums[0], sums[1], chosen[0]}),
         {numbers(DType::F32, {35}), numbers(DType::F32, {6, 35}, 2)});
+}
+
+TEST_CASE("kernels over the same rows run block by block", "[codegen]") {
+  Dim n = Dim::symbol("n"), m = Dim::symbol("m");
+  Program b;   // normalised rows, twice over, with a per-column factor, and what the rows were like
+  ValueId x = b.param({DType::F32, {n, m}}), factor = b.param({DType::F32, {m}});
+  auto across = [&](ValueId row) { return b.op("broadcast", {row}, {{"axes", Ints{0}}, {"dims", Dims{n, m}}}); };
+  auto normalised = [&](ValueId v) {
+    ValueId e = b.op("exp", {b.op("sub", {v, across(b.op("max", {v}, {{"axes", Ints{1}}}))})});
+    return std::pair(b.op("div", {e, across(b.op("sum", {e}, {{"axes", Ints{1}}}))}), e);
+  };
+  auto [once, e] = normalised(x);
+  ValueId scaled = b.op("mul", {once, b.op("broadcast", {factor}, {{"axes", Ints{1}}, {"dims", Dims{n, m}}})});
+  auto [twice, unused] = normalised(scaled);
+  (void)unused;
+  FunctionPtr f = b.finish({twice, e, b.op("argmax", {once}, {{"axes", Ints{1}}})});
+  CHECK(backend().compile(f, {1, 512})->dump("kernels").find("band of the next") != std::string::npos);
+  for (Shape shape : {Shape{1, 1}, Shape{7, 1}, Shape{3, 130}, Shape{129, 33}, Shape{40, 5000}, Shape{600, 517}, Shape{0, 4}, Shape{4, 0}})
+    check(f, {numbers(DType::F32, shape), numbers(DType::F32, {shape[1]})});
+}
+
+TEST_CASE("reductions of a few elements are unrolled", "[codegen]") {
+  Dim n = Dim::symbol("n"), m = Dim::symbol("m");
+  for (int64_t size : {1, 2, 3, 9, 15, 16, 17})
+    for (const char* kind : {"sum", "max", "argmin", "prod"})
+      for (DType dtype : {DType::F32, DType::BF16, DType::I64, DType::F64}) {
+        Program b;   // sums of windows, and over an axis in the middle
+        ValueId x = b.param({dtype, {n, m}}), y = b.param({dtype, {n, Dim(size), m}});
+        Dim count = m - Dim(size - 1);
+        ValueId i = b.op("iota", {}, {{"axis", int64_t{0}}, {"dims", Dims{count, Dim(size)}}, {"dtype", DType::I64}});
+        ValueId j = b.op("iota", {}, {{"axis", int64_t{1}}, {"dims", Dims{count, Dim(size)}}, {"dtype", DType::I64}});
+        ValueId windows = b.op("gather", {x, b.op("add", {i, j})}, {{"axes", Ints{1}}, {"batch", int64_t{0}}});
+        FunctionPtr f = b.finish({b.op(kind, {windows}, {{"axes", Ints{1}}}), b.op(kind, {y}, {{"axes", Ints{1}}})});
+        if (size == 9) CHECK(backend().compile(f, {1, 512})->dump("kernels").find("small_reduce") != std::string::npos);
+        for (int64_t width : {size, size + 40}) check(f, {numbers(dtype, {3, width}), numbers(dtype, {3, size, width})}, {{1, 512}, {2, 256}});
+      }
+}
+
+TEST_CASE("a block does not read what another block overwrites", "[codegen]") {
+  Dim n = Dim::symbol("n"), m = Dim::symbol("m");
+  Program b;   // the second kernel reads x upside down, so nothing may be written to its memory before
+  ValueId x = b.param({DType::F64, {n, m}});
+  ValueId sums = b.op("sum", {x}, {{"axes", Ints{1}}});
+  ValueId row = b.op("broadcast", {sums}, {{"axes", Ints{0}}, {"dims", Dims{n, m}}});
+  ValueId down = b.op("slice", {x}, {{"starts", Dims{n - Dim(1), Dim(0)}}, {"sizes", Dims{n, m}}, {"steps", Ints{-1, 1}}});
+  ValueId y = b.op("sub", {down, row});
+  ValueId z = b.op("mul", {b.op("max", {y}, {{"axes", Ints{1}}}), sums});
+  FunctionPtr f = b.finish({y, z});
+  for (Shape shape : {Shape{5, 9}, Shape{200, 700}}) check(f, {numbers(DType::F64, shape)});
 }
 
 TEST_CASE("a failed check is told as the reference tells it, and nothing prints twice", "[codegen]") {

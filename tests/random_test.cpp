@@ -16,7 +16,7 @@ void run_for(double seconds, uint64_t seed) {
   Counts counts;
   for (; std::chrono::duration<double>(Clock::now() - begin).count() < seconds; ++seed) {
     Module module = generate(seed, 8);
-    Checker checker(backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512});
+    Checker checker(backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512, .block_bytes = seed / 4 % 2 ? 16 : 0});
     auto difference = checker.check(module, seed % 8 == 0, counts);
     if (!difference) continue;
     Module small = shrink(module, *difference, checker, 20);

@@ -81,7 +81,7 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits) {
   if (!any) return code;
   std::shared_ptr<Jit> jit = Jit::instance();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, set, simd_bits == 512);
+  std::unique_ptr<llvm::Module> module = emit_module(context, set);
   llvm::orc::JITDylib& library = jit->link(jit->compile(*module, simd_bits));
   code.memory = std::shared_ptr<const void>(
       &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
@@ -91,17 +91,17 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits) {
   return code;
 }
 
-std::string llvm_text(const ProgramSet& set, int simd_bits) {
+std::string llvm_text(const ProgramSet& set) {
   llvm::LLVMContext context;
   std::string text;
   llvm::raw_string_ostream out(text);
-  emit_module(context, set, simd_bits == 512)->print(out, nullptr);
+  emit_module(context, set)->print(out, nullptr);
   return text;
 }
 
 std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, set, simd_bits == 512);
+  std::unique_ptr<llvm::Module> module = emit_module(context, set);
   std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits);
   prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;

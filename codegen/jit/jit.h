@@ -19,7 +19,7 @@ int widest_simd();
 /// Compiles every kernel; thread-safe. `simd_bits`: 256 or 512, at most widest_simd().
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits);
 /// The LLVM IR or assembly that compile_kernels makes.
-std::string llvm_text(const ProgramSet& set, int simd_bits);
+std::string llvm_text(const ProgramSet& set);
 std::string assembly_text(const ProgramSet& set, int simd_bits);
 
 }  // namespace tercet::codegen

@@ -1,5 +1,7 @@
 #include "codegen/llvm/body.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "base/diagnostic.h"
 #include "codegen/plan/kernel_abi.h"
 
@@ -7,17 +9,16 @@ namespace tercet::codegen {
 namespace {
 
 constexpr unsigned lanes_in_vector = vector_lanes;
+constexpr size_t cache_line = 64;
 
 }  // namespace
 
-Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name,
-           bool cheap_masks)
+Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name)
     : k_(kernel),
       sizes_(sizes),
       b_(module.getContext()),
       entry_(module.getContext()),
-      numbers_(b_),
-      cheap_masks_(cheap_masks) {
+      numbers_(b_) {
   auto* pointer = llvm::PointerType::getUnqual(module.getContext());
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer}, false);
   f_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
@@ -89,6 +90,31 @@ llvm::Value* Body::scratch(llvm::Type* type, uint64_t count) {
   llvm::AllocaInst* memory = entry_.CreateAlloca(type, entry_.getInt64(count));
   memory->setAlignment(llvm::Align(64));
   return memory;
+}
+
+// ---- streams ----
+
+bool Body::can_stream() const {
+  if (!two_bodies() || k_.loops.empty() || k_.stores.empty()) return false;
+  for (const Store& s : k_.stores)
+    if (!stride(s.address).is(1) || size_of(s.dtype) * vector_lanes < cache_line) return false;
+  return true;
+}
+
+llvm::Value* Body::should_stream(llvm::Value* begin) {
+  llvm::Value* wanted = b_.CreateIsNotNull(context_field(offsetof(KernelContext, stream), entry_.getInt8Ty()));
+  at_column(begin);
+  for (const Store& s : k_.stores) {
+    llvm::Value* first = b_.CreateGEP(memory_type(s.dtype, false), buffer(s.buffer), address(s.address));
+    llvm::Value* past = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), b_.getInt64(cache_line - 1));
+    wanted = b_.CreateAnd(wanted, b_.CreateIsNull(past));
+  }
+  return wanted;
+}
+
+void Body::set_streaming(bool on) {
+  streaming_ = on;
+  if (!on) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 // ---- addresses ----

@@ -17,16 +17,24 @@ namespace tercet::codegen {
 class Body {
  public:
   /// Starts the kernel's function in `module`, with C linkage under `name`.
-  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name, bool cheap_masks);
+  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name);
   /// Ends it with a return.
   void finish();
 
   llvm::IRBuilder<>& builder() { return b_; }
   LlvmNumbers& numbers() { return numbers_; }
   const Kernel& kernel() const { return k_; }
-  /// Whole vectors get code of their own. Else one body serves both: masks are free, or there is so much to compute
-  /// that a branch around each load and store costs less than compiling everything twice.
-  bool two_bodies() const { return !cheap_masks_ && k_.cost <= 24; }
+  /// Whole vectors get code of their own: loads and stores under a mask are slower even where all lanes are on (AMD's
+  /// prefetchers do not follow them: a third of the bandwidth). Else, where there is so much to compute that compiling
+  /// it twice costs more, one body serves both, with a branch around each load and store.
+  bool two_bodies() const { return k_.cost <= 24; }
+  /// All that the kernel gives are contiguous stores of whole cache lines, which may go past the caches: a line that is
+  /// overwritten as a whole need not be read first.
+  bool can_stream() const;
+  /// KernelContext::stream is set, and the stores of the vector loop from `begin` on are aligned to cache lines.
+  llvm::Value* should_stream(llvm::Value* begin);
+  /// While it is on, whole vectors are stored past the caches. Turning it off orders them before what follows.
+  void set_streaming(bool on);
   int depth() const { return static_cast<int>(k_.loops.size()); }
 
   llvm::Value* size(const Dim& d);
@@ -39,6 +47,11 @@ class Body {
   llvm::Value* outputs();
   /// Memory of the function itself for `count` elements of `type`.
   llvm::Value* scratch(llvm::Type* type, uint64_t count);
+
+  /// Where emitting stands among the loops, to come back to for emitting the inside of a loop again.
+  struct Place;
+  Place place() const;
+  void return_to(const Place& place);
 
   /// Emits what stands directly inside no loop.
   void emit_outermost();
@@ -116,8 +129,18 @@ class Body {
   std::vector<llvm::Value*> counters_, values_, spread_;  // per loop; per node
   std::vector<Running> running_;                          // of each node, then of each store
   llvm::Value* whole_ = nullptr;                          // all lanes are on, where that is worth asking
-  bool in_lanes_ = false, cheap_masks_;
+  bool in_lanes_ = false, streaming_ = false;
 };
+
+struct Body::Place {
+  std::vector<Running> running;
+};
+inline Body::Place Body::place() const { return {running_}; }
+inline void Body::return_to(const Place& place) {
+  running_ = place.running;
+  in_lanes_ = false;
+  numbers_.set_lanes(1);
+}
 
 template <class Lanes>
 Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, Lanes lanes) {
@@ -133,7 +156,7 @@ Values Body::vector_loop(llvm::Value* begin, llvm::Value* end, Values carried, L
         b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, i), b_.getInt64(vector_lanes));
     llvm::Value* limit = b_.CreateVectorSplat(vector_lanes, b_.CreateTrunc(left, b_.getInt32Ty()));
     llvm::Value* mask = b_.CreateICmpSLT(lane_numbers(b_.getInt32Ty()), limit);
-    if (!two_bodies() && !cheap_masks_) whole_ = b_.CreateICmpEQ(left, b_.getInt64(vector_lanes));
+    if (!two_bodies()) whole_ = b_.CreateICmpEQ(left, b_.getInt64(vector_lanes));
     return lanes(i, mask, c);
   });
   in_lanes_ = false;

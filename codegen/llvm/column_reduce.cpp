@@ -83,7 +83,7 @@ class ColumnReduce {
       llvm::Value* slot = b_.CreateAdd(row, b_.CreateSub(i, strip_.first));
       for_each([&](size_t r, size_t part) {
         Values fresh = reducers_[r].of(body_.lanes(k_.reductions[r].value), position);
-        save(r, part, slot, reducers_[r].select(is_first, fresh, reducers_[r].combine(load(r, part, slot), fresh)));
+        save(r, part, slot, reducers_[r].select(is_first, fresh, reducers_[r].append(load(r, part, slot), fresh)));
       });
       return Values{};
     });
@@ -132,19 +132,19 @@ class ColumnReduce {
       llvm::Value *at = body_.address(address), *slot = b_.CreateSub(i, strip_.first);
       llvm::Value* is_result = b_.CreateIsNull(body_.totals());
       for_each([&](size_t r, size_t part) {
-        Values state = load(r, part, slot);
+        Values total = reducers_[r].total(load(r, part, slot));
         const Reduction& to = k_.reductions[r];
         emit_either(
             b_, is_result,
             [&]() -> llvm::Value* {
-              body_.store_lanes(reducers_[r].result(state), to.dtype, body_.buffer(to.buffer), at,
+              body_.store_lanes(total.back(), to.dtype, body_.buffer(to.buffer), at,
                                 body_.stride(address), mask);
               return nullptr;
             },
             [&]() -> llvm::Value* {
               llvm::Value* place = b_.CreateAdd(b_.CreateMul(block, body_.outputs()), at);
-              for (size_t p = 0; p < state.size(); ++p)
-                body_.store_lanes(state[p], reducers_[r].part(p), body_.total(r * totals_per_reduction + p), place,
+              for (size_t p = 0; p < total.size(); ++p)
+                body_.store_lanes(total[p], reducers_[r].total_part(p), body_.total(r * totals_per_reduction + p), place,
                                   body_.stride(address), mask);
               return nullptr;
             });

@@ -13,11 +13,26 @@ void emit_loop(Body& body, size_t loop) {
     });
     return;
   }
-  body.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
-    body.emit_lanes(i, mask);
-    body.emit_effects(mask);
-    return Values{};
-  });
+  auto vectors = [&, begin = begin, end = end] {
+    body.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
+      body.emit_lanes(i, mask);
+      body.emit_effects(mask);
+      return Values{};
+    });
+  };
+  if (!body.can_stream()) return vectors();
+  emit_either(
+      body.builder(), body.should_stream(begin),
+      [&]() -> llvm::Value* {
+        body.set_streaming(true);
+        vectors();
+        body.set_streaming(false);
+        return nullptr;
+      },
+      [&]() -> llvm::Value* {
+        vectors();
+        return nullptr;
+      });
 }
 
 }  // namespace

@@ -149,7 +149,14 @@ void Body::store_lanes(llvm::Value* v, DType dtype, llvm::Value* memory, llvm::V
   llvm::Value* pointer = b_.CreateGEP(element, memory, base);
   llvm::Align align = alignment_of(element);
   if (step.is(1)) {
-    auto plain = [&]() -> llvm::Value* { return b_.CreateAlignedStore(stored, pointer, align); };
+    auto plain = [&]() -> llvm::Value* {
+      llvm::StoreInst* store = b_.CreateAlignedStore(stored, pointer, streaming_ ? llvm::Align(64) : align);
+      if (streaming_) {
+        llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+        store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), one));
+      }
+      return store;
+    };
     auto masked = [&]() -> llvm::Value* { return b_.CreateMaskedStore(stored, pointer, align, mask); };
     if (whole_)
       emit_either(b_, whole_, plain, masked);

@@ -10,8 +10,7 @@ namespace tercet::codegen {
 
 /// Name of a kernel's function: "p0_k2".
 std::string kernel_symbol(size_t program, size_t kernel);
-/// A function of KernelFunction's type for every kernel of the set. `cheap_masks`: the target's loads and stores under
-/// a mask are as fast as others (AVX-512).
-std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const ProgramSet& set, bool cheap_masks);
+/// A function of KernelFunction's type for every kernel of the set.
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const ProgramSet& set);
 
 }  // namespace tercet::codegen

@@ -1,7 +1,5 @@
 #include "codegen/llvm/reducer.h"
 
-#include <limits>
-
 namespace tercet::codegen {
 namespace {
 
@@ -16,21 +14,19 @@ class LanesScope {
   unsigned before_;
 };
 
+unsigned lanes_of(llvm::Value* v) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
+  return vector ? vector->getNumElements() : 1;
+}
+
 uint64_t smallest(DType d) { return is_signed_int(d) ? uint64_t{1} << (size_of(d) * 8 - 1) : 0; }
 uint64_t largest(DType d) { return is_signed_int(d) ? smallest(d) - 1 : ~uint64_t{0}; }
 
 }  // namespace
 
-llvm::Type* Reducer::type(size_t k, unsigned lanes) {
-  LanesScope scope(n_, lanes);
-  return n_.type(part(k));
-}
-
 Values Reducer::absent(unsigned lanes) {
   LanesScope scope(n_, lanes);
   bool floating = is_float(element_);
-  bool seeks_largest = kind_ == ReduceKind::Max || kind_ == ReduceKind::ArgMax;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   Num v{};
   switch (kind_) {
     case ReduceKind::Sum:
@@ -46,17 +42,40 @@ Values Reducer::absent(unsigned lanes) {
       v = n_.constant_int(element_, 1);
       break;
     default:
-      v = floating ? n_.constant_float(element_, seeks_largest ? -infinity : infinity)
-                   : n_.constant_int(element_, seeks_largest ? smallest(element_) : largest(element_));
+      v = n_.constant_int(state_, seeks_largest() ? smallest(state_) : largest(state_));
   }
   Values state{LlvmNumbers::value(v)};
   if (with_position()) state.push_back(LlvmNumbers::value(n_.constant_int(DType::I32, largest(DType::I32))));
   return state;
 }
 
-Values Reducer::of(llvm::Value* element, llvm::Value* position) const {
+/// Bits of a float to an integer in the order of the floats, and back: -0 comes before +0.
+Num Reducer::in_order(Num bits) {
+  auto width = size_of(state_) * 8;
+  Num sign = n_.binary(NumBinary::Shr, bits, n_.constant_int(state_, width - 1));
+  return n_.binary(NumBinary::Xor, bits, n_.binary(NumBinary::And, sign, n_.constant_int(state_, largest(state_))));
+}
+
+/// NaN comes after all numbers when the largest is sought, else before. Where positions count, zeros are equal.
+Num Reducer::key(Num x) {
+  if (with_position()) x = x + n_.constant_float(element_, 0.0);
+  uint64_t nan = state_ == DType::I64 ? 0x7ff8000000000000u : 0x7fc00000u;
+  if (!seeks_largest()) nan = ~nan;
+  return tercet::select(is_nan(x), n_.constant_int(state_, nan), in_order(n_.bitcast(x, state_)));
+}
+
+Values Reducer::of(llvm::Value* element, llvm::Value* position) {
+  LanesScope scope(n_, lanes_of(element));
+  if (keyed()) element = LlvmNumbers::value(key(n_.wrap(element, element_)));
   if (with_position()) return {element, position};
   return {element};
+}
+
+Values Reducer::total(const Values& state) {
+  LanesScope scope(n_, lanes_of(state[0]));
+  Values out = state;
+  if (keyed()) out[0] = LlvmNumbers::value(n_.bitcast(in_order(num(state[0])), element_));
+  return out;
 }
 
 llvm::Value* Reducer::combine_values(llvm::Value* x, llvm::Value* y) {
@@ -77,23 +96,22 @@ llvm::Value* Reducer::combine_values(llvm::Value* x, llvm::Value* y) {
   }
 }
 
-// The first NaN wins, then the larger (smaller) value, then the earlier position.
-Values Reducer::combine_positions(const Values& x, const Values& y) {
+// The larger (smaller) value wins, then the earlier position.
+Values Reducer::combine(const Values& x, const Values& y) {
+  if (!with_position()) return {combine_values(x[0], y[0])};
   Num a = num(x[0]), b = num(y[0]);
   Num at_a = n_.wrap(x[1], DType::I32), at_b = n_.wrap(y[1], DType::I32);
-  Num better = kind_ == ReduceKind::ArgMax ? b > a : b < a, same = eq(a, b);
-  if (is_float(element_)) {
-    Num a_nan = is_nan(a), b_nan = is_nan(b);
-    better = either(better, both(b_nan, negation(a_nan)));
-    same = either(same, both(a_nan, b_nan));
-  }
-  Num take = either(better, both(same, at_b < at_a));
+  Num take = either(seeks_largest() ? b > a : b < a, both(eq(a, b), at_b < at_a));
   return {LlvmNumbers::value(tercet::select(take, b, a)), LlvmNumbers::value(tercet::select(take, at_b, at_a))};
 }
 
-Values Reducer::combine(const Values& a, const Values& b) {
-  if (with_position()) return combine_positions(a, b);
-  return {combine_values(a[0], b[0])};
+// The key of the absent state is smaller (larger) than that of any float; the smallest integer is one that may occur.
+Values Reducer::append(const Values& x, const Values& y) {
+  if (!with_position() || !keyed()) return combine(x, y);
+  Num a = num(x[0]), b = num(y[0]);
+  Num take = seeks_largest() ? b > a : b < a;
+  return {LlvmNumbers::value(tercet::select(take, b, a)),
+          LlvmNumbers::value(tercet::select(take, n_.wrap(y[1], DType::I32), n_.wrap(x[1], DType::I32)))};
 }
 
 Values Reducer::select(llvm::Value* mask, const Values& b, const Values& a) {

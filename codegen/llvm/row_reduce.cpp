@@ -48,13 +48,13 @@ class RowReduce {
       for_each(before, [&](size_t r, const Values& state) {
         Values fresh =
             reducers_[r].of(body_.lanes(k_.reductions[r].value), reducers_[r].with_position() ? position(i) : nullptr);
-        Values combined = reducers_[r].combine(state, fresh);
+        Values combined = reducers_[r].append(state, fresh);
         for (llvm::Value* v : mask ? reducers_[r].select(mask, combined, state) : combined) next.push_back(v);
       });
       return next;
     });
     std::vector<Values> totals;
-    for_each(carried, [&](size_t r, const Values& state) { totals.push_back(reducers_[r].across_lanes(state)); });
+    for_each(carried, [&](size_t r, const Values& state) { totals.push_back(reducers_[r].total(reducers_[r].across_lanes(state))); });
     return totals;
   }
   llvm::Value* position(llvm::Value* i) {
@@ -79,14 +79,14 @@ class RowReduce {
         b_, b_.CreateIsNull(body_.totals()),
         [&]() -> llvm::Value* {
           for (size_t r = 0; r < reducers_.size(); ++r)
-            body_.store_single(reducers_[r].result(total[r]), k_.reductions[r].dtype, k_.reductions[r].buffer, at);
+            body_.store_single(total[r].back(), k_.reductions[r].dtype, k_.reductions[r].buffer, at);
           return nullptr;
         },
         [&]() -> llvm::Value* {
           llvm::Value* slot = b_.CreateAdd(b_.CreateMul(block, body_.outputs()), at);
           for (size_t r = 0; r < reducers_.size(); ++r)
             for (size_t p = 0; p < total[r].size(); ++p) {
-              llvm::Value* stored = body_.to_memory(total[r][p], reducers_[r].part(p));
+              llvm::Value* stored = body_.to_memory(total[r][p], reducers_[r].total_part(p));
               b_.CreateStore(stored, b_.CreateGEP(stored->getType(), body_.total(r * totals_per_reduction + p), slot));
             }
           return nullptr;

@@ -1,7 +1,9 @@
 #include "codegen/plan/expression.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "codegen/plan/affine.h"
 #include "codegen/plan/roles.h"
 
 namespace tercet::codegen {
@@ -33,6 +35,8 @@ struct ExpressionBuilder::Rule {
     ValueId x = op.inputs[0];
     if (self.facts_.in_memory[x]) {
       Node n{NodeKind::Load, dtype(), self.buffer(x), linear_address(position, f().type(v).dims)};
+      if (!f().type(x).dims.empty() && !position.empty() && f().type(x).dims[0] == f().type(v).dims[0])
+        n.rows = std::min(leading_loops(position), 1);
       return self.add(std::move(n));
     }
     auto axes = split_axes(f().type(x).dims, f().type(v).dims);
@@ -73,7 +77,7 @@ struct ExpressionBuilder::Rule {
     std::vector<bool> indexed(sizes.size());
     for (size_t k = 0; k < axes.size(); ++k) {
       auto axis = static_cast<size_t>(axes[k]);
-      moved[axis] = Index::node(self.clamped(op.inputs[k + 1], at_index, sizes[axis] - 1));
+      moved[axis] = self.index_of(op.inputs[k + 1], at_index, sizes[axis] - 1);
       indexed[axis] = true;
     }
     for (size_t a = 0; a < sizes.size(); ++a)
@@ -87,7 +91,7 @@ struct ExpressionBuilder::Rule {
     Dim bound = f().type(x).dims[axis] - op.attrs.get<Dim>("size");
     Position moved = position;
     Position at_start(position.begin(), position.begin() + batch);
-    moved[axis] = moved[axis] + Index::node(self.clamped(op.inputs[1], at_start, bound));
+    moved[axis] = moved[axis] + self.index_of(op.inputs[1], at_start, bound);
     return self.read(x, moved);
   }
   template <class Other>
@@ -141,7 +145,7 @@ int32_t ExpressionBuilder::buffer(ValueId v) {
 
 NodeId ExpressionBuilder::load(ValueId v, const Position& position) {
   const Type& type = facts_.function.type(v);
-  return add({NodeKind::Load, type.dtype, buffer(v), linear_address(position, type.dims)});
+  return add({NodeKind::Load, type.dtype, buffer(v), linear_address(position, type.dims), leading_loops(position)});
 }
 
 NodeId ExpressionBuilder::clamped(ValueId index, const Position& position, const Dim& bound) {
@@ -149,6 +153,15 @@ NodeId ExpressionBuilder::clamped(ValueId index, const Position& position, const
   n.operands = {read(index, position)};
   n.bound = bound;
   return add(std::move(n));
+}
+
+Index ExpressionBuilder::index_of(ValueId index, const Position& position, const Dim& bound) {
+  std::vector<Dim> extents;
+  for (const Loop& l : kernel_.loops) extents.push_back(l.extent);
+  AffineNumbers numbers(std::move(extents));
+  std::optional<Index> linear = affine_index(facts_, index, position, numbers);
+  if (linear && numbers.within(*linear, Dim(0), bound)) return *linear;
+  return Index::node(clamped(index, position, bound));
 }
 
 NodeId ExpressionBuilder::read(ValueId v, const Position& position) {

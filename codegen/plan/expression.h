@@ -28,6 +28,9 @@ class ExpressionBuilder {
   /// The value of an index at `position` as i64, moved into [0, bound].
   NodeId clamped(ValueId index, const Position& position, const Dim& bound);
 
+  /// The same as a part of an address; linear in the loop counters where that is known and stays within the bound.
+  Index index_of(ValueId index, const Position& position, const Dim& bound);
+
  private:
   struct Read {
     Position position;

@@ -68,6 +68,15 @@ std::string to_string(const Index& index) {
   return out;
 }
 
+int leading_loops(const Position& position) {
+  int count = 0;
+  for (const Index& index : position) {
+    if (!(index == Index::loop(count))) break;
+    ++count;
+  }
+  return count;
+}
+
 Index linear_address(const Position& position, const std::vector<Dim>& sizes) {
   Index address;
   Dim stride = 1;

@@ -32,6 +32,8 @@ std::string to_string(const Index& index);  // "i0*n + i1 + %3 + 4"
 /// One index per axis of a value.
 using Position = std::vector<Index>;
 
+/// How many of the first indices are loop 0, loop 1, … themselves.
+int leading_loops(const Position& position);
 /// Address of an element of a row-major array with these sizes.
 Index linear_address(const Position& position, const std::vector<Dim>& sizes);
 

@@ -30,11 +30,14 @@ enum class NodeKind : uint8_t {
   Clamp        // operand 0 as i64, moved into [0, bound]
 };
 
+/// Of an access to memory, `rows`: that many of the outermost loops count, in order, through the first axes of the array.
+/// Where it is 1 or more, one step of loop 0 keeps to a stretch of the array that no other step touches.
 struct Node {
   NodeKind kind;
   DType dtype;  // f16 and bf16 are computed as f32 and rounded after each operation
   int32_t buffer = -1;
   Index address{};
+  int rows = 0;
   uint64_t bits = 0;
   const Op* op = nullptr;
   std::vector<NodeId> operands{};
@@ -51,6 +54,7 @@ struct Store {
   int32_t buffer;
   Index address;
   DType dtype;
+  int rows;
 };
 struct Reduction {
   ReduceKind kind;
@@ -58,6 +62,7 @@ struct Reduction {
   int32_t buffer;
   Index address;
   DType dtype;
+  int rows;
 };
 struct Check {
   const Op* op;
@@ -83,6 +88,7 @@ enum class Schedule : uint8_t {
   Elementwise,   // no reduction
   RowReduce,     // kept loops, then ONE reduced loop, which is the vector loop
   ColumnReduce,  // kept loops, reduced loops, then a kept loop, which is the vector loop
+  SmallReduce,   // the same with at most 16 reduced points, whose number is known
   Scatter        // loops in the order of the scattered values; "reduced" are those whose points may meet in an element
 };
 

@@ -10,6 +10,7 @@ struct KernelContext {
   uint8_t* failed;       // set to 1 when a check fails
   void* const* totals;   // null when a reduced sequence is one block; else where the totals of blocks go, see below
   int64_t outputs;       // elements of each reduction's result
+  uint8_t stream;        // 1: results are larger than the caches, and nobody reads them soon
 };
 
 /// ranges[2 l] .. ranges[2 l + 1] is the part of loop l to run. Of the reduced loops of a reduction, which run as one

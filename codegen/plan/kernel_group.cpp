@@ -223,7 +223,7 @@ void KernelGroup::add(Kernel& k, ExpressionBuilder& expressions, const Root& r) 
     case Root::StoreRoot: {
       ValueId v = r.outputs[0];
       NodeId node = r.reads.empty() ? expressions.compute(v, here) : expressions.read(r.reads[0], here);
-      k.stores.push_back({node, expressions.buffer(v), linear_address(here, f.type(v).dims), f.type(v).dtype});
+      k.stores.push_back({node, expressions.buffer(v), linear_address(here, f.type(v).dims), f.type(v).dtype, leading_loops(here)});
       return;
     }
     case Root::ReduceRoot: {
@@ -233,7 +233,7 @@ void KernelGroup::add(Kernel& k, ExpressionBuilder& expressions, const Root& r) 
         if (!k.loops[l].reduced) kept.push_back(here[l]);
       ValueId v = r.outputs[0];
       k.reductions.push_back({std::get<CodeReduce>(r.op->def->code).kind, node, expressions.buffer(v),
-                              linear_address(kept, f.type(v).dims), f.type(v).dtype});
+                              linear_address(kept, f.type(v).dims), f.type(v).dtype, leading_loops(kept)});
       return;
     }
     case Root::CheckRoot: {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "codegen/plan/affine.h"
+#include "codegen/plan/band.h"
 #include "codegen/plan/cost.h"
 #include "codegen/plan/fusion.h"
 #include "codegen/plan/kernel_group.h"
@@ -31,6 +33,7 @@ class Planner {
     finish_kernels();
     note_sizes();
     find_deaths();
+    find_bands(p_);
     p_.sizes.finish();
   }
 
@@ -51,6 +54,7 @@ class Planner {
         reduce(op);
         return;
       case Role::Check:
+        if (never_fails(facts_, op)) return;
         set_.may_fail = true;
         join(Root::check(f_, op));
         return;

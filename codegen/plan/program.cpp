@@ -26,7 +26,14 @@ std::string print(const ProgramSet& set) {
   std::string out;
   for (const auto& p : set.programs) {
     out += fmt::format("program {} {}\n", p->number, p->function->name);
-    for (const Step& step : p->steps) out += text_of(*p, step);
+    auto band = p->bands.begin();
+    for (size_t at = 0; at < p->steps.size(); ++at) {
+      if (band != p->bands.end() && band->first == at) {
+        out += fmt::format("band of the next {} kernels\n", band->count);
+        ++band;
+      }
+      out += text_of(*p, p->steps[at]);
+    }
   }
   return out;
 }

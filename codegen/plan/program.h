@@ -45,6 +45,14 @@ struct Step {
   std::vector<Binding> binds;
 };
 
+/// Steps that may run block by block of rows, see codegen/plan/band.h.
+struct Band {
+  size_t first, count;            // steps, all of them kernels
+  SizeSlot rows;
+  std::vector<SizeSlot> units;    // per step: how many steps of its kernel's loop 0 are a row
+  std::vector<ValueId> scratch;   // values that only these steps see
+};
+
 struct Program {
   FunctionPtr function;
   size_t number = 0;  // within its set
@@ -52,6 +60,7 @@ struct Program {
   std::vector<Binding> parameters;  // sizes known from the arguments
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
+  std::vector<Band> bands;  // in order
   std::vector<std::vector<SizeSlot>> shapes;  // per value, for those that kernels write or aliases make
   std::vector<std::pair<ValueId, Array>> constants;
   bool needs_environment = false;  // native steps read sizes by symbol

@@ -25,6 +25,13 @@ void renumber(Kernel& k, const std::vector<int32_t>& to) {
   });
 }
 
+template <class F>
+void for_each_rows(Kernel& k, F&& f) {
+  for (Node& n : k.nodes) f(n.rows);
+  for (Store& s : k.stores) f(s.rows);
+  for (Reduction& r : k.reductions) f(r.rows);
+}
+
 void erase_loop(Kernel& k, size_t loop) {
   std::vector<int32_t> to;
   for (size_t l = 0; l < k.loops.size(); ++l) to.push_back(l == loop ? -1 : static_cast<int32_t>(l - (l > loop)));
@@ -34,7 +41,10 @@ void erase_loop(Kernel& k, size_t loop) {
 
 void drop_unit_loops(Kernel& k) {
   for (size_t l = k.loops.size(); l-- > 0;)
-    if (k.loops[l].extent.is(1)) erase_loop(k, l);
+    if (k.loops[l].extent.is(1)) {
+      for_each_rows(k, [&](int& rows) { rows -= rows > static_cast<int>(l); });
+      erase_loop(k, l);
+    }
 }
 
 /// Loops l and l + 1 count through one range: i_l * n + i_(l+1), in every index.
@@ -52,6 +62,8 @@ void collapse(Kernel& k) {
   for (size_t l = k.loops.size(); l-- > 1;)
     if (is_linear(k, l - 1)) {
       k.loops[l].extent = k.loops[l - 1].extent * k.loops[l].extent;
+      // The loop between counted and uncounted axes counts no more; it would if all of the array were walked in order.
+      for_each_rows(k, [&](int& rows) { rows -= rows >= static_cast<int>(l); });
       erase_loop(k, l - 1);
     }
 }
@@ -66,6 +78,9 @@ void reorder(Kernel& k, const std::vector<size_t>& order) {
   }
   k.loops = std::move(loops);
   renumber(k, to);
+  int kept = 0;   // loops that stay in front
+  while (kept < static_cast<int>(order.size()) && order[static_cast<size_t>(kept)] == static_cast<size_t>(kept)) ++kept;
+  for_each_rows(k, [&](int& rows) { rows = std::min(rows, kept); });
 }
 
 std::vector<size_t> loops_where(const Kernel& k, bool reduced) {
@@ -75,30 +90,73 @@ std::vector<size_t> loops_where(const Kernel& k, bool reduced) {
   return out;
 }
 
-/// More loads are contiguous along loop a than along loop b.
-bool reads_along(const Kernel& k, size_t a, size_t b) {
-  int score = 0;
+/// What a point costs when `loop` is the vector loop, in loads of a whole vector. What does not depend on it is computed
+/// outside of it.
+double cost_along(const Kernel& k, size_t loop) {
+  constexpr double outside = 0.1, element_by_element = 8;
+  std::vector<bool> varies(k.nodes.size());
+  double cost = 0;
+  for (size_t at = 0; at < k.nodes.size(); ++at) {
+    const Node& n = k.nodes[at];
+    bool by_loop = !n.address.of_loop(static_cast<int32_t>(loop)).is(0), by_node = false;
+    for (const Index::Term& t : n.address.nodes) by_node |= varies[static_cast<size_t>(t.of)];
+    varies[at] = by_loop || by_node;
+    for (NodeId o : n.operands) varies[at] = varies[at] || varies[static_cast<size_t>(o)];
+    bool contiguous = !by_node && n.address.of_loop(static_cast<int32_t>(loop)).is(1);
+    if (n.kind == NodeKind::Constant) continue;
+    cost += !varies[at] ? outside : n.kind == NodeKind::Load && !contiguous ? element_by_element : 1;
+  }
+  return cost;
+}
+
+/// Windows: loads are contiguous along both loops, so lanes may as well be results as parts of one.
+bool reads_along_both(const Kernel& k, size_t a, size_t b) {
+  int both = 0;
   for (const Node& n : k.nodes)
     if (n.kind == NodeKind::Load) {
-      Dim along_a = n.address.of_loop(static_cast<int32_t>(a)), along_b = n.address.of_loop(static_cast<int32_t>(b));
-      score += along_a.is(1) - along_b.is(1);
+      bool along_a = n.address.of_loop(static_cast<int32_t>(a)).is(1), along_b = n.address.of_loop(static_cast<int32_t>(b)).is(1);
+      if (along_a != along_b) return false;
+      both += along_a;
     }
-  return score > 0;
+  return both > 0;
+}
+
+constexpr int64_t most_unrolled = 300;  // nodes emitted for the elements of a small reduction; bounds the time to compile it
+
+/// The reduced sequence is a few elements whose number is known, and reading along it is no better than along the last
+/// kept loop.
+bool is_small(const Kernel& k, const std::vector<size_t>& kept, const std::vector<size_t>& reduced) {
+  if (kept.empty() || reduced.empty()) return false;
+  int64_t count = 1;
+  for (size_t l : reduced) {
+    auto extent = k.loops[l].extent.constant();
+    if (!extent || *extent < 1 || *extent > vector_lanes) return false;
+    count *= *extent;
+  }
+  return count <= vector_lanes && count * static_cast<int64_t>(k.nodes.size()) <= most_unrolled &&
+         cost_along(k, kept.back()) <= cost_along(k, reduced.back());
+}
+
+/// Lanes along the reduced loop end with a tree across them, lanes along the kept one go through partial rows in memory.
+bool prefers_rows(const Kernel& k, size_t kept, size_t reduced) {
+  double through_memory = 2.0 * static_cast<double>(k.reductions.size());
+  return cost_along(k, reduced) <= cost_along(k, kept) + through_memory;
 }
 
 Fit choose(Kernel& k) {
   k.schedule = k.scatter ? Schedule::Scatter : Schedule::Elementwise;
   if (k.reductions.empty()) return Fit::Good;
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
-  bool rows = reduced.size() <= 1 &&
-              (kept.empty() || reduced.empty() || kept.back() < reduced[0] || !reads_along(k, kept.back(), reduced[0]));
+  bool small = is_small(k, kept, reduced);
+  bool windows = !kept.empty() && !reduced.empty() && reads_along_both(k, kept.back(), reduced.back());
+  bool rows = !small && !windows && reduced.size() <= 1 && (kept.empty() || reduced.empty() || prefers_rows(k, kept.back(), reduced[0]));
   if (rows && reduced.empty()) {  // every reduced size is 1: a sequence of one element
     k.loops.push_back({1, true});
     reduced.push_back(k.loops.size() - 1);
   }
   if (!rows && kept.empty()) return Fit::None;
-  bool awkward = !rows && kept.back() < reduced.back() && reads_along(k, reduced.back(), kept.back());
-  k.schedule = rows ? Schedule::RowReduce : Schedule::ColumnReduce;
+  bool awkward = !rows && kept.back() < reduced.back() && cost_along(k, reduced.back()) < cost_along(k, kept.back());
+  k.schedule = rows ? Schedule::RowReduce : small ? Schedule::SmallReduce : Schedule::ColumnReduce;
   if (!rows) order.pop_back();
   order.insert(order.end(), reduced.begin(), reduced.end());
   if (!rows) order.push_back(kept.back());

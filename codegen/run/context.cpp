@@ -22,7 +22,7 @@ class FreshSizes {
 }  // namespace
 
 std::vector<Array> CompiledContext::run(const Program& program, std::vector<Array> arguments) {
-  return ProgramFrame(program, *this, code_.kernels[program.number], threads_).run(std::move(arguments));
+  return ProgramFrame(program, *this, code_.kernels[program.number], options_).run(std::move(arguments));
 }
 
 std::vector<Array> CompiledContext::run_body(const Function& body, std::vector<Array> arguments) {

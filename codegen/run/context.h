@@ -2,6 +2,7 @@
 #pragma once
 #include "codegen/jit/jit.h"
 #include "codegen/plan/program.h"
+#include "codegen/run/threads.h"
 #include "interpreter/ir/eval.h"
 
 namespace tercet::codegen {
@@ -24,8 +25,8 @@ class ForwardingContext : public EvalContext {
 /// The context of a compiled run: bodies and callees run as compiled programs, effects are counted.
 class CompiledContext final : public ForwardingContext {
  public:
-  CompiledContext(EvalContext& outer, const ProgramSet& set, const MachineCode& code, int threads)
-      : ForwardingContext(outer), set_(set), code_(code), threads_(threads) {}
+  CompiledContext(EvalContext& outer, const ProgramSet& set, const MachineCode& code, const RunOptions& options)
+      : ForwardingContext(outer), set_(set), code_(code), options_(options) {}
 
   std::vector<Array> run(const Program& program, std::vector<Array> arguments);
   /// Prints and region marks passed on so far.
@@ -43,7 +44,7 @@ class CompiledContext final : public ForwardingContext {
  private:
   const ProgramSet& set_;
   const MachineCode& code_;
-  int threads_;
+  const RunOptions& options_;
   int64_t effects_ = 0;
 };
 

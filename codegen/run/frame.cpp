@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/run/band.h"
 #include "codegen/run/context.h"
 #include "codegen/run/launch.h"
 #include "codegen/run/threads.h"
@@ -21,8 +22,8 @@ int64_t total_bytes(std::span<const Array> arrays) {
 }  // namespace
 
 ProgramFrame::ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels,
-                           int threads)
-    : p_(program), context_(context), kernels_(kernels), threads_(threads) {}
+                           const RunOptions& options)
+    : p_(program), context_(context), kernels_(kernels), options_(options) {}
 
 std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   const Function& f = *p_.function;
@@ -37,7 +38,14 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
       sizes_[static_cast<size_t>(s.slot)] = known->second;
   bind(p_.parameters);
   p_.sizes.evaluate(0, sizes_.data());
+  auto band = p_.bands.begin();
   for (size_t at = 0; at < p_.steps.size(); ++at) {
+    if (band != p_.bands.end() && band->first == at) {
+      bool done = run_band(*band);
+      at += done ? band->count : 0;
+      ++band;
+      if (at == p_.steps.size()) break;
+    }
     step_ = &p_.steps[at];
     context_.poll();
     std::visit([&](const auto& step) { run_step(step); }, step_->what);
@@ -49,6 +57,33 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   for (ValueId v : f.results) results.push_back(values_[v]);
   values_.clear();
   return results;
+}
+
+/// Runs the steps of a band together where that pays; false when they are left to run one after another.
+bool ProgramFrame::run_band(const Band& band) {
+  BandLaunch launch{p_, band, kernels_, sizes_.data(), options_};
+  std::span<const Step> steps(p_.steps.data() + band.first, band.count);
+  for (const Step& s : steps)
+    if (!is_possible(std::get<KernelStep>(s.what))) return false;
+  if (!runs_in_blocks(launch)) return false;
+  context_.poll();
+  for (const Step& s : steps) {
+    const KernelStep& step = std::get<KernelStep>(s.what);
+    require_readable(step);
+    for (size_t k = 0; k < step.written.size(); ++k)
+      if (std::find(band.scratch.begin(), band.scratch.end(), step.written[k]) == band.scratch.end())
+        values_[step.written[k]] = output(step, k);
+  }
+  if (codegen::run_band(launch, values_, context_)) throw CheckFailed{};
+  for (const Step& s : steps)
+    for (ValueId v : s.dies) values_[v] = Array{};
+  return true;
+}
+
+/// All of its sizes can be.
+bool ProgramFrame::is_possible(const KernelStep& step) const {
+  auto good = [&](SizeSlot s) { return sizes_[static_cast<size_t>(s)] > 0; };
+  return std::all_of(step.extents.begin(), step.extents.end(), good);
 }
 
 void ProgramFrame::bind(const std::vector<Binding>& bindings) {
@@ -84,7 +119,7 @@ Array ProgramFrame::output(const KernelStep& step, size_t k) {
   ValueId v = step.written[k];
   DType dtype = p_.function->type(v).dtype;
   Shape shape = shape_of(v);
-  if (ValueId from = step.reuse[k]; from != no_value && values_[from].unique() && values_[from].shape == shape) {
+  if (ValueId from = step.reuse[k]; from != no_value && values_[from].shape == shape && values_[from].unique()) {
     Array out = values_[from];
     out.dtype = dtype;
     out.weak = false;
@@ -102,7 +137,7 @@ void ProgramFrame::run_step(const KernelStep& step) {
   std::array<int64_t, max_rank + 1> extents;
   for (size_t l = 0; l < step.extents.size(); ++l) extents[l] = sizes_[static_cast<size_t>(step.extents[l])];
   Launch launch{kernel,   kernels_[step.kernel], {extents.data(), step.extents.size()},
-                buffers_, sizes_.data(),         threads_};
+                buffers_, sizes_.data(), options_};
   if (run_kernel(launch, context_)) throw CheckFailed{};
 }
 
@@ -138,7 +173,7 @@ void ProgramFrame::run_step(const NativeStep& step) {
     evaluate();
   } else {
     std::shared_ptr<MemoryBudget> budget = current_budget();
-    arena_of(threads_).execute([&] {
+    arena_of(options_.threads).execute([&] {
       BudgetScope scope(budget);
       evaluate();
     });

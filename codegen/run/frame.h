@@ -2,6 +2,7 @@
 #pragma once
 #include "codegen/jit/jit.h"
 #include "codegen/plan/program.h"
+#include "codegen/run/threads.h"
 #include "interpreter/ir/eval.h"
 
 namespace tercet::codegen {
@@ -9,12 +10,15 @@ namespace tercet::codegen {
 class ProgramFrame {
  public:
   /// `kernels`: the machine code of the program's kernels, by number.
-  ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels, int threads);
+  ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels,
+               const RunOptions& options);
   /// Throws CheckFailed when a check does not hold, and what `context` throws.
   std::vector<Array> run(std::vector<Array> arguments);
 
  private:
   void bind(const std::vector<Binding>& bindings);
+  bool run_band(const Band& band);
+  bool is_possible(const KernelStep& step) const;
   void run_step(const KernelStep& step);
   void run_step(const AliasStep& step);
   void run_step(const CopyStep& step);
@@ -28,7 +32,7 @@ class ProgramFrame {
   const Program& p_;
   EvalContext& context_;
   const std::vector<KernelFunction>& kernels_;
-  int threads_;
+  const RunOptions& options_;
   const Step* step_ = nullptr;
   std::vector<Array> values_;
   std::vector<int64_t> sizes_;

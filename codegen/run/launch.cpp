@@ -1,16 +1,12 @@
 #include "codegen/run/launch.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <thread>
 
 #include "codegen/run/block_totals.h"
-#include "codegen/run/threads.h"
+#include "codegen/run/chunks.h"
+#include "codegen/run/stream.h"
 #include "interpreter/runtime/reduce.h"
-#include "interpreter/runtime/thread_sanitizer.h"
 
 namespace tercet::codegen {
 namespace {
@@ -35,6 +31,9 @@ class Run {
     }
     if (kept_ <= 0) return false;
     if (!k_.reductions.empty()) return reduce(reduced);
+    int64_t bytes = 0;
+    for (const Store& s : k_.stores) bytes += kept_ * static_cast<int64_t>(size_of(s.dtype));
+    stream_ = streams(bytes, l_.options);
     launch(reduced, nullptr);
     return failed_ != 0;
   }
@@ -72,7 +71,7 @@ class Run {
       in_chunks(ranges_, loop, work, totals);
   }
   void call(const Ranges& ranges, void* const* totals) {
-    KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals, kept_};
+    KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals, kept_, stream_};
     l_.code(&context, ranges.data());
   }
 
@@ -83,7 +82,7 @@ class Run {
     for (size_t l = 0; l < k_.loops.size(); ++l) {
       if (!may_cut(l)) continue;
       int64_t parts = ranges_[2 * l + 1];
-      if (parts >= 4 * l_.threads) return l;
+      if (parts >= 4 * l_.options.threads) return l;
       if (longest == k_.loops.size() || parts > ranges_[2 * longest + 1]) longest = l;
     }
     return longest;
@@ -94,47 +93,16 @@ class Run {
     bool vector = loop + 1 == k_.loops.size() && loop != block_loop_;
     int64_t begin = all[2 * loop], count = all[2 * loop + 1] - begin, grain = vector ? vector_chunk : 1;
     int64_t units = (count + grain - 1) / grain;
-    int64_t chunks = std::min(units, std::max<int64_t>(l_.threads, (work + chunk_work - 1) / chunk_work));
-    if (chunks > l_.threads) chunks = std::min(units, (chunks + l_.threads - 1) / l_.threads * l_.threads);
-    auto part = [&](int64_t c) { return std::min(count, (units / chunks * c + std::min(c, units % chunks)) * grain); };
+    int64_t chunks = std::min(units, std::max<int64_t>(l_.options.threads, (work + chunk_work - 1) / chunk_work));
+    if (chunks > l_.options.threads) chunks = std::min(units, (chunks + l_.options.threads - 1) / l_.options.threads * l_.options.threads);
+    auto part = [&](int64_t c) { return std::min(count, chunk_begin(c, chunks, units) * grain); };
     auto one = [&](int64_t c) {
       Ranges ranges = all;
       ranges[2 * loop] = begin + part(c);
       ranges[2 * loop + 1] = begin + part(c + 1);
       call(ranges, totals);
     };
-    if (l_.threads == 1 || chunks == 1) {
-      for (int64_t c = 0; c < chunks; ++c) {
-        if (c) context_.poll();
-        one(c);
-      }
-      return;
-    }
-    parallel(chunks, one);
-  }
-
-  /// The calling thread polls between its chunks; when that throws, the others stop at their next chunk.
-  template <class One>
-  void parallel(int64_t chunks, const One& one) {
-    std::atomic<bool> stop{false};
-    const auto caller = std::this_thread::get_id();
-    auto step = [&](int64_t c) {
-      observe();
-      if (stop.load(std::memory_order_relaxed)) return;
-      if (std::this_thread::get_id() == caller) {
-        try {
-          context_.poll();
-        } catch (...) {
-          stop = true;
-          throw;
-        }
-      }
-      one(c);
-      publish();
-    };
-    publish();
-    arena_of(l_.threads).execute([&] { tbb::parallel_for(int64_t{0}, chunks, step, tbb::simple_partitioner()); });
-    observe();
+    run_chunks(chunks, l_.options.threads, context_, one);
   }
 
   const Launch& l_;
@@ -143,7 +111,7 @@ class Run {
   Ranges ranges_{};
   int64_t kept_ = 1;              // points of the loops that are not reduced
   size_t block_loop_ = SIZE_MAX;  // the loop whose range counts blocks
-  uint8_t failed_ = 0;
+  uint8_t failed_ = 0, stream_ = 0;
 };
 
 }  // namespace

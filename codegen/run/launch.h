@@ -5,6 +5,7 @@
 
 #include "codegen/plan/kernel.h"
 #include "codegen/plan/kernel_abi.h"
+#include "codegen/run/threads.h"
 #include "interpreter/ir/eval.h"
 
 namespace tercet::codegen {
@@ -15,7 +16,7 @@ struct Launch {
   std::span<const int64_t> extents;  // of the loops
   std::span<std::byte* const> buffers;
   const int64_t* sizes;
-  int threads;
+  const RunOptions& options;
 };
 
 /// Returns true when a check failed. Throws what `context.poll()` throws.

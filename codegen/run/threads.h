@@ -4,6 +4,11 @@
 
 namespace tercet::codegen {
 
+/// How compiled programs run.
+struct RunOptions {
+  int threads;
+  int64_t block_bytes;  // see CompileOptions
+};
 /// Number of threads meant by CompileOptions::threads (0: as many as the process may use).
 int thread_count(int asked);
 /// The arena with that many slots. It lives as long as the process.

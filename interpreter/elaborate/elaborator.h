@@ -276,7 +276,8 @@ class Elaborator {
   Span span_;
   int uncertain_ = 0;                 // branches and loop bodies around the place that is read
   bool inside_jit_ = false;
-  const JitSizes* jit_sizes_ = nullptr;   // of the function that jit elaborates
+  Frame* jit_frame_ = nullptr;        // of the function that jit elaborates
+  JitSizes* jit_sizes_ = nullptr;     // its parameters' sizes
   bool needed_ = true;                // is the value of the expression that is read next used?
   std::set<std::string> written_;     // globals that the statement binds or assigns
 };

@@ -133,7 +133,13 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
       return softened(a.dtype == DType::Bool ? bool_leaf(a.as_int() != 0) : int_leaf(a.as_int(), a.dtype, a.weak));
     }
     Type type{a.dtype, {}};
-    for (int64_t s : a.shape) type.dims.push_back(s == ragged_axis ? Dim::ragged() : generic ? Dim::symbol("n") : Dim(s));
+    auto size = [&](size_t axis) {
+      int64_t s = a.shape[axis];
+      if (s == ragged_axis) return Dim::ragged();
+      if (home == jit_frame_) return jit_sizes_->inside(fmt::format("{}{}", name, leaf ? std::to_string(leaf) : ""), axis, Dim(s));
+      return generic ? Dim::symbol("n") : Dim(s);
+    };
+    for (size_t k = 0; k < a.shape.size(); ++k) type.dims.push_back(size(k));
     home->hidden.push_back({name, leaf});
     return home->param(type, a.weak);
   });

@@ -1,7 +1,5 @@
 #include "interpreter/elaborate/jit_sizes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 
@@ -16,10 +14,10 @@ bool mentions(const Dim& d, uint64_t symbol) {
 
 }  // namespace
 
-Dim JitSizes::inside(size_t leaf, size_t axis, const Dim& actual) {
+Dim JitSizes::inside(const std::string& leaf, size_t axis, const Dim& actual) {
   for (const Size& s : sizes_)
     if (s.leaf == leaf && s.axis == axis) return s.inside;
-  sizes_.push_back({leaf, axis, actual, Dim::symbol(fmt::format("n{}", leaf))});
+  sizes_.push_back({leaf, axis, actual, Dim::symbol(leaf)});
   return sizes_.back().inside;
 }
 

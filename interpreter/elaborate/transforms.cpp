@@ -121,7 +121,7 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
       if (fixed[i]) return x;
       Type type = x.type;
       for (size_t k = 0; k < type.dims.size(); ++k)
-        if (Dim& d = type.dims[k]; !d.is_ragged()) d = sizes.inside(i, k, d);
+        if (Dim& d = type.dims[k]; !d.is_ragged()) d = sizes.inside(fmt::format("n{}", i), k, d);
       return body.param(type, x.weak);
     };
     std::vector<CallArgument> inner = arguments;
@@ -129,6 +129,7 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
     Sym function = map_leaves<Leaf>(*t.function, inside);
     frame_ = &body;
     inside_jit_ = true;
+    jit_frame_ = &body;
     jit_sizes_ = &sizes;
     Sym result;
     std::vector<ValueId> ids;
@@ -136,6 +137,7 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
     auto leave = [&] {
       frame_ = outer;
       inside_jit_ = false;
+      jit_frame_ = nullptr;
       jit_sizes_ = nullptr;
     };
     try {

@@ -12,6 +12,7 @@ namespace tercet {
 struct CompileOptions {
   int threads = 0;          // 0: as many as the process may use
   int simd_bits = 0;        // 0: the widest of this machine; 256 or 512
+  int64_t block_bytes = 0;  // memory that kernels which run row by row together go through at once; 0: part of a cache
 };
 
 /// A function made ready to run. Immutable; any number of threads may run it.

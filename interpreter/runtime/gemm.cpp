@@ -13,6 +13,7 @@ namespace tercet {
 namespace {
 
 constexpr int64_t block_k = 256, block_rows = 240, block_columns = 1024;  // of A: 240 kB of f32; of B: 1 MB
+constexpr int64_t few = 256;  // rows or columns that do not repay packing the other operand
 
 /// Memory for packed panels, aligned to a cache line, kept by each thread between calls.
 template <class T> T* scratch(int slot, int64_t count) {
@@ -49,6 +50,10 @@ void pack(const T* x, int64_t count, int64_t k, int64_t along, int64_t step, int
         load_row(from + r * along, k, line);
         for (int64_t p = 0; p < k; ++p) out[p * width + r] = line[p];
       }
+    } else if (filled == 6) {   // the tiles' rows: six streams into one
+      for (int64_t p = 0; p < k; ++p)
+#pragma GCC unroll 6
+        for (int64_t r = 0; r < 6; ++r) out[p * width + r] = Compute<T>::load(from[r * along + p * step]);
     } else {
       for (int64_t r = 0; r < filled; ++r)
         for (int64_t p = 0; p < k; ++p) out[p * width + r] = Compute<T>::load(from[r * along + p * step]);
@@ -56,11 +61,13 @@ void pack(const T* x, int64_t count, int64_t k, int64_t along, int64_t step, int
   }
 }
 
-/// One block of rows and k against one block of columns, both packed (or B in place: `ldb` is then its row stride).
+/// One block of rows and k against one block of columns. A is packed or in place; so is B, `ldb` is then its row stride.
 template <class C> struct Block {
   const GemmKernel<C>& kernel;
   int64_t rows, columns, k;
-  const C *a, *b;
+  GemmLeft<C> a;
+  int64_t a_step;           // from one row of A to the next, at a tile's beginning
+  const C* b;
   int64_t ldb, panel_step;  // from one panel of B to the next
   C* c;
   int64_t ldc;
@@ -70,7 +77,7 @@ template <class C> struct Block {
     for (int64_t j = 0; j < columns; j += kernel.tile_columns)
       for (int64_t i = 0; i < rows; i += kernel.tile_rows)
         kernel.run(static_cast<int>(std::min<int64_t>(kernel.tile_rows, rows - i)),
-                   static_cast<int>(std::min<int64_t>(kernel.tile_columns, columns - j)), k, a + i * k,
+                   static_cast<int>(std::min<int64_t>(kernel.tile_columns, columns - j)), k, {a.data + i * a_step, a.row, a.step},
                    b + j / kernel.tile_columns * panel_step, ldb, c + i * ldc + j, ldc, first);
   }
 };
@@ -78,8 +85,11 @@ template <class C> struct Block {
 /// Sums in C (f32 for f16 and bf16).
 template <class T, class C>
 void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t k, Strided<T> a, Strided<T> b, C* c, int64_t ldc) {
-  // With few rows B is used once or twice only: whole tiles read it in place.
-  const bool in_place = std::is_same_v<T, C> && b.column_stride == 1 && rows <= 2 * kernel.tile_rows;
+  // Packing pays by what a packed element is used for: with few rows B is read in place, by whole tiles, with few
+  // columns A.
+  constexpr bool direct = std::is_same_v<T, C>;
+  const bool in_place = direct && b.column_stride == 1 && (rows <= 2 * kernel.tile_rows || (rows <= few && n <= few && k <= few));
+  const bool a_in_place = direct && n <= few;
   if (k == 0)
     for (int64_t i = 0; i < rows; ++i) std::fill(c + i * ldc, c + i * ldc + n, C(0));
   for (int64_t jc = 0; jc < n; jc += block_columns) {
@@ -92,13 +102,21 @@ void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t 
       pack(b_at + whole * b.column_stride, columns - whole, depth, b.column_stride, b.row_stride, kernel.tile_columns, packed_b);
       for (int64_t ic = 0; ic < rows; ic += block_rows) {
         const int64_t some = std::min(block_rows, rows - ic);
-        C* packed_a = scratch<C>(1, (some + kernel.tile_rows) * depth);
-        pack(a.data + ic * a.row_stride + pc * a.column_stride, some, depth, a.row_stride, a.column_stride, kernel.tile_rows, packed_a);
+        const T* a_at = a.data + ic * a.row_stride + pc * a.column_stride;
+        GemmLeft<C> left{};
+        int64_t left_step = depth;
+        if constexpr (direct) left = {a_at, a.row_stride, a.column_stride}, left_step = a.row_stride;
+        if (!a_in_place) {
+          C* packed_a = scratch<C>(1, (some + kernel.tile_rows) * depth);
+          pack(a_at, some, depth, a.row_stride, a.column_stride, kernel.tile_rows, packed_a);
+          left = {packed_a, 1, kernel.tile_rows};
+          left_step = depth;
+        }
         C* c_at = c + ic * ldc + jc;
         if constexpr (std::is_same_v<T, C>)
           if (whole > 0)
-            Block<C>{kernel, some, whole, depth, packed_a, b_at, b.row_stride, kernel.tile_columns, c_at, ldc, pc == 0}.run();
-        Block<C>{kernel, some, columns - whole, depth, packed_a, packed_b, kernel.tile_columns,
+            Block<C>{kernel, some, whole, depth, left, left_step, b_at, b.row_stride, kernel.tile_columns, c_at, ldc, pc == 0}.run();
+        Block<C>{kernel, some, columns - whole, depth, left, left_step, packed_b, kernel.tile_columns,
                  kernel.tile_columns * depth, c_at + whole, ldc, pc == 0}.run();
       }
     }
@@ -187,11 +205,14 @@ template <int rows, class T> void dot_some(const T* a, const T* b, int64_t k, T*
   for (int r = 0; r < rows; ++r) out[r * out_step] = Compute<T>::store(k == 0 ? C(0) : total[r].result());
 }
 
-/// The longer side in fours (in twos where the partials of four would not fit the registers).
+/// The longer side in fours (in twos where the partials of four would not fit the registers). What comes from memory is
+/// read row by row: one stream is what prefetchers follow best.
 template <class T> void dot_many(const T* a, int64_t rows, const T* b, int64_t k, T* out, int64_t out_step) {
   constexpr int together = sizeof(T) == 8 ? 2 : 4;
+  constexpr int64_t second_level_cache = 512 << 10;
   int64_t r = 0;
-  for (; r + together <= rows; r += together) dot_some<together>(a + r * k, b, k, out + r * out_step, out_step);
+  const bool cached = rows * k * static_cast<int64_t>(sizeof(T)) <= second_level_cache;
+  for (; cached && r + together <= rows; r += together) dot_some<together>(a + r * k, b, k, out + r * out_step, out_step);
   for (; r < rows; ++r) dot_some<1>(a + r * k, b, k, out + r * out_step, out_step);
 }
 

@@ -39,7 +39,7 @@ struct NarrowF64 {
 
 }  // namespace
 
-const GemmKernel<float> gemm_avx2_f32 = {6, 16, run_rows<NarrowF32, 6, 2, 6>};
-const GemmKernel<double> gemm_avx2_f64 = {6, 8, run_rows<NarrowF64, 6, 2, 6>};
+const GemmKernel<float> gemm_avx2_f32 = {6, 16, run_rows<NarrowF32, 6, 2>};
+const GemmKernel<double> gemm_avx2_f64 = {6, 8, run_rows<NarrowF64, 6, 2>};
 
 }  // namespace tercet

@@ -42,8 +42,8 @@ struct WideF64 {
 
 }  // namespace
 
-const GemmKernel<float> gemm_avx512_f32 = {6, 64, run_rows<WideF32, 6, 4, 6>};
-const GemmKernel<double> gemm_avx512_f64 = {6, 32, run_rows<WideF64, 6, 4, 6>};
+const GemmKernel<float> gemm_avx512_f32 = {6, 64, run_rows<WideF32, 6, 4>};
+const GemmKernel<double> gemm_avx512_f64 = {6, 32, run_rows<WideF64, 6, 4>};
 
 }  // namespace tercet
 

@@ -4,12 +4,18 @@
 
 namespace tercet {
 
+/// Element (r, p) of a left operand at data[r * row + p * step]. Packed: row 1, step `tile_rows`.
+template <class T> struct GemmLeft {
+  const T* data;
+  int64_t row, step;
+};
+
 /// c[rows, columns] (row r at c + r * ldc) += a b over k steps; `first` starts from +0 instead of from c.
-/// a is packed: step p has its `tile_rows` values at a + p * tile_rows. b has step p at b + p * ldb, `tile_columns` values
+/// b has step p at b + p * ldb, `tile_columns` values
 /// readable. rows <= tile_rows, columns <= tile_columns.
 template <class T> struct GemmKernel {
   int tile_rows, tile_columns;
-  void (*run)(int rows, int columns, int64_t k, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc, bool first);
+  void (*run)(int rows, int columns, int64_t k, GemmLeft<T> a, const T* b, int64_t ldb, T* c, int64_t ldc, bool first);
 };
 
 extern const GemmKernel<float> gemm_avx2_f32, gemm_avx512_f32;

@@ -1,0 +1,5 @@
+# bench_runner: bench/*.cpp, for bench/run.py. Built by its name (`./dev bench` does).
+tercet_glob(bench_files GLOB bench/*.cpp)
+add_executable(bench_runner EXCLUDE_FROM_ALL ${bench_files})
+target_compile_options(bench_runner PRIVATE ${tercet_warnings})
+target_link_libraries(bench_runner PRIVATE tercet_codegen)
