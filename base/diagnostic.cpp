@@ -93,6 +93,17 @@ std::string render(const Diagnostic& d, const SourceMap& sources) {
   return out;
 }
 
+void set_call_span(Diagnostic& d, Span call) {
+  auto set = [&](Span& span) { if (span == Span::of_call()) span = call; };
+  set(d.span);
+  for (Note& n : d.notes) set(n.span);
+  for (Note& n : d.frames) set(n.span);
+}
+
+void set_call_span(Failure& failure, Span call) {
+  for (Diagnostic& d : failure.diagnostics()) set_call_span(d, call);
+}
+
 void fail(Kind kind, Span span, std::string message, std::string help, std::string label) {
   Diagnostic d;
   d.kind = kind;

@@ -46,11 +46,16 @@ class Failure : public std::exception {
   explicit Failure(std::vector<Diagnostic> list) : list_(std::move(list)) {}
   const std::vector<Diagnostic>& diagnostics() const { return list_; }
   Diagnostic& first() { return list_.front(); }
+  std::vector<Diagnostic>& diagnostics() { return list_; }
   const char* what() const noexcept override { return list_.front().message.c_str(); }
 
  private:
   std::vector<Diagnostic> list_;
 };
+
+/// Puts the place of a call where a diagnostic says Span::of_call().
+void set_call_span(Diagnostic& diagnostic, Span call);
+void set_call_span(Failure& failure, Span call);
 
 /// Throws a Failure with one diagnostic.
 [[noreturn]] void fail(Kind kind, Span span, std::string message, std::string help = {}, std::string label = {});

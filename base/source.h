@@ -19,6 +19,8 @@ struct Span {
   uint32_t end = 0;
 
   bool known() const { return file != 0; }
+  /// Stands in compiled functions for the place of the call that runs them: they serve many.
+  static Span of_call() { return {UINT32_MAX, 0, 0}; }
   /// The smallest span that covers both; an unknown span is neutral.
   Span joined(Span other) const;
   friend bool operator==(const Span&, const Span&) = default;

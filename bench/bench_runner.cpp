@@ -1,11 +1,11 @@
 // Runs the rows of a benchmark suite (bench/suite.h) on request. Usage: bench_runner SUITE [--threads N]
 //
-// Every line of standard input is a command, every answer one line of JSON on standard output. An answer to a command that
-// fails is {"error": text}.
+// Every line of standard input is a command, every answer one line of JSON on standard output. An answer to a command
+// that fails is {"error": text}.
 //   rows          [{"name", "title", "calls", "inputs": [{"name", "dtype", "shape", "low", "high"}], "notes": {}}, …]
 //   load NAME     {"ok": true}: a fresh session with the row's inputs and program; nothing of it is compiled yet
 //   first         {"ns": n}: the expression for the first time: read, elaborated, compiled, run
-//   run K         {"ns": [n, …]}: K times again, each the time of one of the row's calls
+//   run K         {"ns": [n, …]}: K times again (fewer when a second is over), each the time of one of the row's calls
 //   probe         {"leaves": [{"dtype", "shape", "sum", "abs", "samples": […]}]}: of the last result
 //   release       {"ok": true}: forgets the session and the inputs
 //   triad BYTES   {"bytes_per_second": x}
@@ -31,16 +31,20 @@ namespace {
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text)
-    if (c == '"' || c == '\\') out += std::string("\\") + c;
-    else if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", static_cast<int>(c));
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += std::string("\\") + c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<int>(c));
+    else
+      out += c;
   return out + "\"";
 }
 
 /// JSON has no NaN and no infinity: they are texts here.
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{}", x) : fmt::format("\"{}\"", x); }
 
-template <class List, class F> std::string listed(const List& list, const F& text) {
+template <class List, class F>
+std::string listed(const List& list, const F& text) {
   std::string out;
   for (const auto& x : list) out += (out.empty() ? "" : ", ") + std::string(text(x));
   return "[" + out + "]";
@@ -48,13 +52,14 @@ template <class List, class F> std::string listed(const List& list, const F& tex
 
 std::string row_json(const Row& row) {
   auto input = [](const Input& in) {
-    return fmt::format(R"({{"name": {}, "dtype": {}, "shape": {}, "low": {}, "high": {}}})", quoted(in.name), quoted(name_of(in.dtype)),
-                       listed(in.shape, [](int64_t s) { return std::to_string(s); }), in.low, in.high);
+    return fmt::format(R"({{"name": {}, "dtype": {}, "shape": {}, "low": {}, "high": {}}})", quoted(in.name),
+                       quoted(name_of(in.dtype)), listed(in.shape, [](int64_t s) { return std::to_string(s); }), in.low,
+                       in.high);
   };
   std::string notes;
   for (auto& [key, value] : row.notes) notes += (notes.empty() ? "" : ", ") + quoted(key) + ": " + quoted(value);
-  return fmt::format(R"({{"name": {}, "title": {}, "calls": {}, "inputs": {}, "notes": {{{}}}}})", quoted(row.name), quoted(row.title),
-                     row.calls, listed(row.inputs, input), notes);
+  return fmt::format(R"({{"name": {}, "title": {}, "calls": {}, "inputs": {}, "notes": {{{}}}}})", quoted(row.name),
+                     quoted(row.title), row.calls, listed(row.inputs, input), notes);
 }
 
 constexpr int64_t sample_count = 101;
@@ -82,7 +87,7 @@ class Runner {
 #if TERCET_HAS_LLVM
     backend_ = make_llvm_backend();
 #endif
-    Session first(options());                        // first calls are those of a process that has compiled something before
+    Session first(options());  // first calls are those of a process that has compiled something before
     check(first.run(first.add_source("warm up", "jit (x => x + 1)(arange(3))")), first);
   }
 
@@ -94,7 +99,12 @@ class Runner {
     if (command == "first") return fmt::format(R"({{"ns": {:.0f}}})", timed(*once_));
     if (command == "run") {
       std::vector<double> times;
-      for (int64_t k = std::stoll(rest); k > 0; --k) times.push_back(timed(*again_) / static_cast<double>(row_->calls));
+      double total = 0;
+      for (int64_t k = std::stoll(rest); k > 0 && (times.empty() || total < 1e9); --k) {
+        double ns = timed(*again_);
+        total += ns;
+        times.push_back(ns / static_cast<double>(row_->calls));
+      }
       return fmt::format(R"({{"ns": {}}})", listed(times, [](double t) { return fmt::format("{:.1f}", t); }));
     }
     if (command == "probe") return probe();
@@ -142,7 +152,8 @@ class Runner {
 
   /// The expression as often as the row says, the last value kept.
   std::string looped() const {
-    return fmt::format("{{\n  var result = {0}\n  for call in 1..{1} {{ result = {0} }}\n  result\n}}", row_->time, row_->calls);
+    return fmt::format("{{\n  var result = {0}\n  for call in 1..{1} {{ result = {0} }}\n  result\n}}", row_->time,
+                       row_->calls);
   }
 
   static void check(const Outcome& outcome, const Session& session) {

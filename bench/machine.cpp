@@ -19,7 +19,8 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Seconds that `threads` threads need for work(thread), started together.
-template <class Work> double time_together(int threads, const Work& work) {
+template <class Work>
+double time_together(int threads, const Work& work) {
   Clock::time_point start;
   std::barrier gate(threads, [&]() noexcept { start = Clock::now(); });
   auto body = [&](int i) {
@@ -45,7 +46,7 @@ Floats make_floats(int64_t count) {
 
 void triad(float* a, const float* b, const float* c, int64_t count, bool stream) {
   const __m256 s = _mm256_set1_ps(3.0f);
-  for (int64_t i = 0; i < count; i += 16) {   // counts are multiples of 16
+  for (int64_t i = 0; i < count; i += 16) {  // counts are multiples of 16
     __m256 low = _mm256_fmadd_ps(_mm256_load_ps(c + i), s, _mm256_load_ps(b + i));
     __m256 high = _mm256_fmadd_ps(_mm256_load_ps(c + i + 8), s, _mm256_load_ps(b + i + 8));
     if (stream) {
@@ -59,8 +60,8 @@ void triad(float* a, const float* b, const float* c, int64_t count, bool stream)
   if (stream) _mm_sfence();
 }
 
-constexpr int64_t fma_steps = 4'000'000;
-constexpr int chains = 16;   // enough to hide the latency of two units
+constexpr int64_t fma_steps = 400'000;  // under a millisecond: some tries run undisturbed on a shared machine
+constexpr int chains = 16;              // enough to hide the latency of two units
 
 __attribute__((target("avx512f"))) float fma_512() {
   __m512 x[chains], m = _mm512_set1_ps(0.999f), k = _mm512_set1_ps(0.001f);
@@ -72,7 +73,7 @@ __attribute__((target("avx512f"))) float fma_512() {
   return _mm512_cvtss_f32(x[0]);
 }
 
-constexpr int chains_256 = 12;   // of 16 registers
+constexpr int chains_256 = 12;  // of 16 registers
 
 float fma_256() {
   __m256 x[chains_256], m = _mm256_set1_ps(0.999f), k = _mm256_set1_ps(0.001f);
@@ -103,7 +104,7 @@ double triad_bandwidth(int64_t bytes) {
     std::fill_n(c.get(), count, 2.0f);
     const int64_t rounds = std::max<int64_t>(1, 50'000'000 / count);
     for (bool stream : {false, true})
-      for (int tries = 0; tries < 5; ++tries) {
+      for (int tries = 0; tries < 9; ++tries) {
         double seconds = time_together(static_cast<int>(threads), [&](int i) {
           for (int64_t r = 0; r < rounds; ++r)
             triad(a.get() + i * share, b.get() + i * share, c.get() + i * share, share, stream);
@@ -120,7 +121,7 @@ double fma_peak() {
   const int threads = usable_processors();
   volatile float sink = 0;
   double best = 0;
-  for (int tries = 0; tries < 5; ++tries) {
+  for (int tries = 0; tries < 200; ++tries) {
     double seconds = time_together(threads, [&](int) { sink = wide ? fma_512() : fma_256(); });
     double per_thread = 2.0 * static_cast<double>(fma_steps) * (wide ? chains * 16 : chains_256 * 8);
     best = std::max(best, per_thread * threads / seconds);

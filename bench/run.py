@@ -66,7 +66,8 @@ def measure(row, systems, options):
 
 
 def whole_processes(tercet, python):
-    """Rows that are measured from the start of a process to its end: name, title, commands, and whether Python's part is JAX."""
+    """Rows that are measured from the start of a process to its end: name, title, two commands, and whether the second one
+    is about JAX (else it stays out of the means)."""
     yield ("start", "start to first result", [tercet, "-e", "sum(arange(10))"],
            [python, "-c", "import jax.numpy as jnp; print(jnp.sum(jnp.arange(10)))"], True)
     yield ("start_jit", "start to first result of a compiled function", [tercet, "-e", "jit (x => sum(x * x))(arange(10))"],
@@ -81,7 +82,7 @@ def measure_processes(commands, options):
     for _ in range(rounds):
         for side, command in commands.items():
             begin = time.perf_counter_ns()
-            done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | {"JAX_PLATFORMS": "cpu"})
+            done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
             times[side].append(time.perf_counter_ns() - begin)
             printed[side] = done.stdout
             if done.returncode:
@@ -117,7 +118,7 @@ class Machine:
 
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", metavar="PATTERNS", default="*", help="names of rows, as shell patterns with commas between")
+    parser.add_argument("--rows", metavar="PATTERNS", default="*", help="names of rows: shell patterns, with commas between")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--best", action="store_true",
                         help="the fastest run instead of the median: for a machine that others use at the same time")
@@ -137,10 +138,11 @@ def main():
     if not options.no_jax and importlib.util.find_spec("jax"):
         systems |= {"jax": Jax("rows")} | {side: Jax(side) for side in OTHERS}
     machine = Machine(runner)
-    about = {"statistic": "fastest" if options.best else "median", "processors": len(os.sched_getaffinity(0)), "load": os.getloadavg()[0], "triad_bytes_per_second": machine.triad(12e8),
-             "fma_operations_per_second": machine.fma, "jax": systems["jax"].jax.__version__ if "jax" in systems else None}
-    print(f"{about['processors']} processors; triad {machine.triad(12e8) / 1e9:.1f} GB/s; fma {machine.fma / 1e9:.0f} GFlop/s; "
-          f"jax {about['jax'] or 'absent'}; load average at the start {about['load']:.1f}; {'fastest of all runs' if options.best else 'medians'}\n")
+    memory, jax = machine.triad(12e8), systems["jax"].jax.__version__ if "jax" in systems else None
+    about = {"statistic": "fastest" if options.best else "median", "processors": len(os.sched_getaffinity(0)),
+             "load": os.getloadavg()[0], "triad_bytes_per_second": memory, "fma_operations_per_second": machine.fma, "jax": jax}
+    print(f"{about['processors']} processors; triad {memory / 1e9:.1f} GB/s; fma {machine.fma / 1e9:.0f} GFlop/s; "
+          f"jax {jax or 'absent'}; load average at the start {about['load']:.1f}; {about['statistic']} of all runs\n")
 
     rows = [row for row in runner.ask("rows") if options.wanted(row["name"])]
     processes = [p for p in whole_processes(str(options.programs / "tercet"), sys.executable) if options.wanted(p[0])]

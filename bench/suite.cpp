@@ -33,7 +33,8 @@ Input read_input(const std::string& text) {
   if (!parse_dtype(dtype, &out.dtype)) throw std::runtime_error("unknown dtype " + dtype);
   std::istringstream sizes(text.substr(open + 1, close - open - 1));
   for (std::string size; std::getline(sizes, size, ',');) out.shape.push_back(std::stoll(size));
-  if (!(std::istringstream(text.substr(close + 1)) >> out.low >> out.high)) throw std::runtime_error("an input needs LOW HIGH");
+  if (!(std::istringstream(text.substr(close + 1)) >> out.low >> out.high))
+    throw std::runtime_error("an input needs LOW HIGH");
   return out;
 }
 
@@ -42,10 +43,14 @@ void read_note(Row& row, const std::string& line) {
   std::string key, value;
   words >> key >> std::ws;
   std::getline(words, value);
-  if (key == "input") row.inputs.push_back(read_input(value));
-  else if (key == "time") row.time = value;
-  else if (key == "calls") row.calls = std::stoll(value);
-  else row.notes[key] = value;
+  if (key == "input")
+    row.inputs.push_back(read_input(value));
+  else if (key == "time")
+    row.time = value;
+  else if (key == "calls")
+    row.calls = std::stoll(value);
+  else
+    row.notes[key] = value;
 }
 
 }  // namespace
@@ -57,23 +62,23 @@ std::vector<Row> read_suite(const std::string& path) {
   std::string common;
   int number = 0;
   for (std::string line; std::getline(file, line);) try {
-    ++number;
-    if (line.starts_with("#=")) {
-      Row& row = rows.emplace_back();
-      std::istringstream words(line.substr(2));
-      words >> row.name >> std::ws;
-      std::getline(words, row.title);
-      row.program = common;
-    } else if (rows.empty()) {
-      common += line + "\n";
-    } else if (line.starts_with("#:")) {
-      read_note(rows.back(), line);
-    } else {
-      rows.back().program += line + "\n";
+      ++number;
+      if (line.starts_with("#=")) {
+        Row& row = rows.emplace_back();
+        std::istringstream words(line.substr(2));
+        words >> row.name >> std::ws;
+        std::getline(words, row.title);
+        row.program = common;
+      } else if (rows.empty()) {
+        common += line + "\n";
+      } else if (line.starts_with("#:")) {
+        read_note(rows.back(), line);
+      } else {
+        rows.back().program += line + "\n";
+      }
+    } catch (const std::exception& e) {
+      throw std::runtime_error(fmt::format("{}:{}: {}", path, number, e.what()));
     }
-  } catch (const std::exception& e) {
-    throw std::runtime_error(fmt::format("{}:{}: {}", path, number, e.what()));
-  }
   return rows;
 }
 
@@ -94,7 +99,8 @@ Array input_array(const Input& input) {
     else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
       for (int64_t i = 0; i < out.count(); ++i)
         out.data<T>()[i] = static_cast<T>(first + lowbias32(static_cast<uint32_t>(i) + seed) % range);
-    else throw std::runtime_error("no inputs of this dtype");
+    else
+      throw std::runtime_error("no inputs of this dtype");
   });
   return out;
 }

@@ -1,7 +1,7 @@
 // A suite: one text with the programs of all rows of the benchmark.
 //
-// A row begins at a line `#= NAME TITLE`. The lines after it are its program, which is run once before anything is timed,
-// and among them lines `#: KEY VALUE`:
+// A row begins at a line `#= NAME TITLE`. The lines after it are its program, which is run once before anything is
+// timed, and among them lines `#: KEY VALUE`:
 //   input NAME DTYPE[SIZES] LOW HIGH   a global; elements are a formula of their place (input_array below)
 //   time EXPR                          what is timed
 //   calls N                            EXPR is evaluated N times in a loop of the program; the time is that of one
@@ -27,7 +27,7 @@ struct Row {
   std::string name, title, program, time;
   int64_t calls = 1;
   std::vector<Input> inputs;
-  std::map<std::string, std::string> notes;   // the other keys
+  std::map<std::string, std::string> notes;  // the other keys
 };
 
 std::vector<Row> read_suite(const std::string& path);

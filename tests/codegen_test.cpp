@@ -289,9 +289,10 @@ TEST_CASE("reductions of a few elements are unrolled", "[codegen]") {
         ValueId i = b.op("iota", {}, {{"axis", int64_t{0}}, {"dims", Dims{count, Dim(size)}}, {"dtype", DType::I64}});
         ValueId j = b.op("iota", {}, {{"axis", int64_t{1}}, {"dims", Dims{count, Dim(size)}}, {"dtype", DType::I64}});
         ValueId windows = b.op("gather", {x, b.op("add", {i, j})}, {{"axes", Ints{1}}, {"batch", int64_t{0}}});
-        FunctionPtr f = b.finish({b.op(kind, {windows}, {{"axes", Ints{1}}}), b.op(kind, {y}, {{"axes", Ints{1}}})});
+        ValueId weights = b.spread(b.op("sign", {b.param({dtype, {Dim(size)}})}), {n, Dim(size), m}, {1});   // a single value an element
+        FunctionPtr f = b.finish({b.op(kind, {windows}, {{"axes", Ints{1}}}), b.op(kind, {b.op("mul", {y, weights})}, {{"axes", Ints{1}}})});
         if (size == 9) CHECK(backend().compile(f, {1, 512})->dump("kernels").find("small_reduce") != std::string::npos);
-        for (int64_t width : {size, size + 40}) check(f, {numbers(dtype, {3, width}), numbers(dtype, {3, size, width})}, {{1, 512}, {2, 256}});
+        for (int64_t width : {size, size + 40}) check(f, {numbers(dtype, {3, width}), numbers(dtype, {3, size, width}), numbers(dtype, {size})}, {{1, 512}, {2, 256}});
       }
 }
 

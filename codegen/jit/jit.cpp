@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 
 #include "base/diagnostic.h"
 #include "codegen/jit/target.h"
@@ -85,9 +86,14 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits) {
   llvm::orc::JITDylib& library = jit->link(jit->compile(*module, simd_bits));
   code.memory = std::shared_ptr<const void>(
       &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
-  for (const auto& p : set.programs)
-    for (size_t k = 0; k < p->kernels.size(); ++k)
-      code.kernels[p->number].push_back(jit->find(library, kernel_symbol(p->number, k)));
+  std::unordered_map<std::string, KernelFunction> found;
+  std::vector<std::vector<std::string>> symbols = kernel_symbols(set);
+  for (size_t p = 0; p < symbols.size(); ++p)
+    for (const std::string& symbol : symbols[p]) {
+      KernelFunction& function = found[symbol];
+      if (!function) function = jit->find(library, symbol);
+      code.kernels[p].push_back(function);
+    }
   return code;
 }
 

@@ -1,7 +1,9 @@
 #include "codegen/jit/target.h"
 
+#include <llvm/IR/Verifier.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
 
 #include <mutex>
@@ -62,6 +64,11 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(int simd_bits) {
 }
 
 void prepare(llvm::Module& module, llvm::TargetMachine& target, int simd_bits) {
+#ifndef NDEBUG
+  std::string wrong;
+  llvm::raw_string_ostream out(wrong);
+  if (llvm::verifyModule(module, &out)) fail(Kind::Internal, {}, "code generation: " + wrong);
+#endif
   module.setTargetTriple(target.getTargetTriple().str());
   module.setDataLayout(target.createDataLayout());
   for (llvm::Function& f : module) {

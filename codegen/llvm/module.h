@@ -8,9 +8,9 @@
 
 namespace tercet::codegen {
 
-/// Name of a kernel's function: "p0_k2".
-std::string kernel_symbol(size_t program, size_t kernel);
-/// A function of KernelFunction's type for every kernel of the set.
+/// Names of the functions of all kernels, [program][kernel], as "p0_k2". Kernels of equal code share one.
+std::vector<std::vector<std::string>> kernel_symbols(const ProgramSet& set);
+/// A function of KernelFunction's type under each of these names.
 std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const ProgramSet& set);
 
 }  // namespace tercet::codegen

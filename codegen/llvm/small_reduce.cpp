@@ -65,6 +65,7 @@ class SmallReduce {
     body_.numbers().set_lanes(vector_lanes);
     for (size_t half = vector_lanes / 2; half > 0; half /= 2)
       for (size_t j = 0; j < half && j + half < p.size(); ++j) p[j] = reducers_[r].combine(p[j], p[j + half]);
+    body_.numbers().set_lanes(1);
     return p[0];
   }
 

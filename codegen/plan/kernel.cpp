@@ -1,6 +1,7 @@
 #include "codegen/plan/kernel.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tercet::codegen {
 namespace {
@@ -30,6 +31,41 @@ std::string text_of(const Node& n) {
       break;
   }
   return fmt::format("{}({})", n.op->def->name, list(n.operands));
+}
+
+std::string text_of(const Kernel& k) {
+  std::string out;
+  for (size_t l = 0; l < k.loops.size(); ++l)
+    out += fmt::format("{}{} i{} < {}{}", l ? ", " : "  ", l + 1 == k.loops.size() ? "vector" : "for", l,
+                       k.loops[l].extent.text(), k.loops[l].reduced ? " reduced" : "");
+  if (!k.loops.empty()) out += "\n";
+  for (size_t n = 0; n < k.nodes.size(); ++n)
+    out += fmt::format("    %{}: {} = {}    @{}\n", n, tercet::name_of(k.nodes[n].dtype), text_of(k.nodes[n]),
+                       k.nodes[n].depth);
+  for (const Store& s : k.stores)
+    out += fmt::format("    store %{} -> b{}[{}]\n", s.value, s.buffer, to_string(s.address));
+  for (const Reduction& r : k.reductions)
+    out += fmt::format("    {} %{} -> b{}[{}]\n", name_of(r.kind), r.value, r.buffer, to_string(r.address));
+  if (k.scatter)
+    out += fmt::format("    scatter ({}) %{} -> b{}[{}]\n", static_cast<int>(k.scatter->mode), k.scatter->value,
+                       k.scatter->buffer, to_string(k.scatter->address));
+  for (const Check& c : k.checks)
+    out += fmt::format("    {}({}){}\n", c.op->def->name, list(c.operands),
+                       c.live == no_node ? "" : fmt::format(" where %{}", c.live));
+  return out;
+}
+
+/// What of an attribute emitted code may depend on; sizes are told by their slots.
+std::string key_of(const Attr& attr) {
+  return std::visit([&]<class T>(const T& x) -> std::string {
+    if constexpr (std::is_same_v<T, Dim> || std::is_same_v<T, std::vector<Dim>>) return "";
+    else if constexpr (std::is_same_v<T, DType>) return tercet::name_of(x);
+    else if constexpr (std::is_same_v<T, double>) return fmt::format("{:a}", x);
+    else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return fmt::format("{}", fmt::join(x, ","));
+    else if constexpr (std::is_same_v<T, Array>) return fmt::format("{}", static_cast<const void*>(x.raw()));
+    else if constexpr (std::is_same_v<T, std::shared_ptr<const void>>) return fmt::format("{}", x.get());
+    else return fmt::format("{}", x);
+  }, attr);
 }
 
 void add_sizes(std::vector<Dim>& out, const Index& index) {
@@ -62,27 +98,28 @@ std::vector<Dim> Kernel::sizes() const {
 }
 
 std::string print(const Kernel& k, int number) {
-  std::string out = fmt::format("kernel {} {}\n", number, name_of(k.schedule));
-  for (size_t l = 0; l < k.loops.size(); ++l)
-    out += fmt::format("{}{} i{} < {}{}", l ? ", " : "  ", l + 1 == k.loops.size() ? "vector" : "for", l,
-                       k.loops[l].extent.text(), k.loops[l].reduced ? " reduced" : "");
-  if (!k.loops.empty()) out += "\n";
-  for (size_t n = 0; n < k.nodes.size(); ++n)
-    out += fmt::format("    %{}: {} = {}    @{}\n", n, tercet::name_of(k.nodes[n].dtype), text_of(k.nodes[n]),
-                       k.nodes[n].depth);
-  for (const Store& s : k.stores)
-    out += fmt::format("    store %{} -> b{}[{}]\n", s.value, s.buffer, to_string(s.address));
-  for (const Reduction& r : k.reductions)
-    out += fmt::format("    {} %{} -> b{}[{}]\n", name_of(r.kind), r.value, r.buffer, to_string(r.address));
-  if (k.scatter)
-    out += fmt::format("    scatter ({}) %{} -> b{}[{}]\n", static_cast<int>(k.scatter->mode), k.scatter->value,
-                       k.scatter->buffer, to_string(k.scatter->address));
-  for (const Check& c : k.checks)
-    out += fmt::format("    {}({}){}\n", c.op->def->name, list(c.operands),
-                       c.live == no_node ? "" : fmt::format(" where %{}", c.live));
+  std::string out = fmt::format("kernel {} {}\n", number, name_of(k.schedule)) + text_of(k);
   for (size_t b = 0; b < k.buffers.size(); ++b)
     out += fmt::format("{}b{} is value {}", b ? ", " : "    ", b, k.buffers[b]);
   return out + "\n";
+}
+
+std::string code_key(const Kernel& k, const SizeTable& sizes) {
+  std::string out = name_of(k.schedule) + text_of(k);
+  for (const Dim& d : k.sizes()) out += d.constant() ? fmt::format(" {}", *d.constant()) : fmt::format(" s{}", sizes.find(d));
+  auto add = [&](const Op& op) {
+    for (auto& [name, attr] : op.attrs.items()) out += fmt::format(" {}={}", name, key_of(attr));
+  };
+  for (const Node& n : k.nodes)
+    if (n.op) add(*n.op);
+  for (const Check& c : k.checks) add(*c.op);
+  for (const Store& s : k.stores) out += tercet::name_of(s.dtype);
+  for (const Reduction& r : k.reductions) out += tercet::name_of(r.dtype);
+  if (k.scatter) {
+    out += tercet::name_of(k.scatter->dtype);
+    for (const Scatter::Bound& b : k.scatter->bounds) out += fmt::format(" {} {}", b.index, b.clamped);
+  }
+  return out + fmt::format(" {}", k.cost);
 }
 
 }  // namespace tercet::codegen

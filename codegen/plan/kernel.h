@@ -109,5 +109,7 @@ struct Kernel {
 
 const char* name_of(Schedule schedule);
 std::string print(const Kernel& kernel, int number);
+/// Equal for kernels of one program whose code is equal.
+std::string code_key(const Kernel& kernel, const SizeTable& sizes);
 
 }  // namespace tercet::codegen

@@ -141,7 +141,8 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
       jit_sizes_ = nullptr;
     };
     try {
-      result = apply(function, std::move(inner), span);
+      SpanScope called(*this, Span::of_call());
+      result = apply(function, std::move(inner), Span::of_call());
       collect_leaves(result, leaves);
       for (const Leaf& x : leaves) ids.push_back(use(x));
     } catch (const StaticNeeded& needed) {
@@ -159,6 +160,10 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
       restore(start, {});
       sizes.assume(equal);
       continue;
+    } catch (Failure& failure) {
+      leave();
+      set_call_span(failure, span);
+      throw;
     } catch (...) {
       leave();
       throw;

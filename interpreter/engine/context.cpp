@@ -47,6 +47,20 @@ std::vector<Array> Session::Context::run_body(const Function& body, std::vector<
 }
 
 std::vector<Array> Session::Context::call(const Op& op, std::vector<Array> arguments) {
+  const Span outer = call_span_;
+  if (!(op.span == Span::of_call())) call_span_ = op.span;
+  try {
+    std::vector<Array> out = run_callee(op, std::move(arguments));
+    call_span_ = outer;
+    return out;
+  } catch (Failure& failure) {
+    set_call_span(failure, call_span_);
+    call_span_ = outer;
+    throw;
+  }
+}
+
+std::vector<Array> Session::Context::run_callee(const Op& op, std::vector<Array> arguments) {
   check_stack(op.span);
   if (++call_depth_ > deepest_call) {
     call_depth_ = 0;
@@ -97,6 +111,7 @@ void Session::Context::report(Diagnostic diagnostic, LaneIndex lane) {
   bool ends_region = region_depth_ > 0 && std::all_of(lane.begin(), lane.end(), [](int64_t i) { return i == 0; });
   lane = whole_lane(std::move(lane));
   diagnostic.row.assign(lane.rbegin(), lane.rend());
+  set_call_span(diagnostic, call_span_);
   if (region_depth_ == 0) throw Failure(std::move(diagnostic));
   LaneIndex known;
   if (failure_) known.assign(failure_->row.rbegin(), failure_->row.rend());

@@ -22,6 +22,7 @@ class Session::Context final : public EvalContext {
  private:
   struct Line { LaneIndex lane; std::string text; };
   LaneIndex whole_lane(LaneIndex inner) const;
+  std::vector<Array> run_callee(const Op& op, std::vector<Array> arguments);
   std::vector<Array> call_compiled(JitEntry& entry, std::vector<Array> arguments);
 
   Session& session_;
@@ -31,6 +32,7 @@ class Session::Context final : public EvalContext {
   std::optional<Diagnostic> failure_;   // of the region: lowest lane, first in program order
   size_t failure_at_ = 0;         // lines before it in program order
   int call_depth_ = 0;
+  Span call_span_;                // of the call that runs
 };
 
 }  // namespace tercet

@@ -15,16 +15,23 @@ constexpr int64_t worthwhile = int64_t{1} << 21;
 /// How many of `count` equal pieces to do at once, each of `work` multiply-adds.
 int64_t grain_of(int64_t work, int64_t least) { return std::max(least, worthwhile / std::max<int64_t>(1, work)); }
 
-/// One product in parallel, along its longer side. Each chunk packs the other operand for itself, which wants some 200
-/// rows (or columns) to hide behind.
+/// Rows (or columns) of a product to do at once. Each chunk packs the other operand for itself, unless that is small
+/// enough to be read in place, so there are as few as will do: one a thread, or more for work that is to be polled.
+int64_t product_grain(int64_t count, int64_t work, bool packs) {
+  constexpr int64_t longest = int64_t{1} << 31;   // multiply-adds: some 20 ms
+  int64_t chunks = std::max(available_threads(), count * work / longest);
+  return std::max(grain_of(work, packs ? 192 : 12), (count + chunks - 1) / chunks);
+}
+
+/// One product in parallel, along its longer side.
 template <class T> void matrix_product(const T* a, const T* b, ContractSizes s, T* out) {
-  constexpr int64_t least = 192;
+  const bool packs = std::min(s.m, s.n) > gemm_in_place || s.k > gemm_in_place;
   if (s.m >= s.n) {
-    parallel_chunks(s.m, grain_of(s.n * s.k, least), [&](int64_t, int64_t begin, int64_t end) {
+    parallel_chunks(s.m, product_grain(s.m, s.n * s.k, packs), [&](int64_t, int64_t begin, int64_t end) {
       gemm_rows<T>(begin, end, s.n, s.k, {a, s.k, 1}, {b, s.n, 1}, out);
     });
   } else {
-    parallel_chunks(s.n, grain_of(s.m * s.k, least), [&](int64_t, int64_t begin, int64_t end) {
+    parallel_chunks(s.n, product_grain(s.n, s.m * s.k, packs), [&](int64_t, int64_t begin, int64_t end) {
       gemm<T>(s.m, end - begin, s.k, {a, s.k, 1}, {b + begin, s.n, 1}, out + begin, s.n);
     });
   }

@@ -13,7 +13,7 @@ namespace tercet {
 namespace {
 
 constexpr int64_t block_k = 256, block_rows = 240, block_columns = 1024;  // of A: 240 kB of f32; of B: 1 MB
-constexpr int64_t few = 256;  // rows or columns that do not repay packing the other operand
+constexpr int64_t few = gemm_in_place;
 
 /// Memory for packed panels, aligned to a cache line, kept by each thread between calls.
 template <class T> T* scratch(int slot, int64_t count) {

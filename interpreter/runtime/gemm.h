@@ -22,6 +22,9 @@ template <class T> struct Strided {
   int64_t row_stride, column_stride;
 };
 
+/// So many rows or columns do not repay packing the other operand.
+inline constexpr int64_t gemm_in_place = 256;
+
 /// The instruction set to use; Best is what this machine has. For tests: all give the same bits.
 enum class GemmIsa : uint8_t { Best, Avx2, Avx512 };
 bool gemm_isa_available(GemmIsa isa);

@@ -29,8 +29,10 @@ void poll() {
   if (poll_of_thread && *poll_of_thread) (*poll_of_thread)();
 }
 
+int64_t available_threads() { return tbb::this_task_arena::max_concurrency(); }
+
 int64_t chunk_count(int64_t count, int64_t grain) {
-  int64_t most = chunks_per_thread * tbb::this_task_arena::max_concurrency();
+  int64_t most = chunks_per_thread * available_threads();
   return std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), count > 0, most);
 }
 

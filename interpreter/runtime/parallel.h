@@ -30,6 +30,9 @@ inline void poll_at(int64_t step) {
   if (step % 1024 == 0) poll();
 }
 
+/// Threads that work of this thread may use.
+int64_t available_threads();
+
 /// In how many chunks parallel_chunks cuts `count` rows, at least `grain` in each.
 int64_t chunk_count(int64_t count, int64_t grain);
 
