@@ -134,6 +134,18 @@ class ProgramText {
       return std::find(b->scratch.begin(), b->scratch.end(), v) != b->scratch.end();
     });
   }
+  /// The block of it that step `at` reads is in a cache: an earlier step of its band read or wrote it.
+  bool is_near(ValueId v, size_t at) const {
+    for (const Band* b : bands_) {
+      if (at < b->first || at >= b->first + b->count) continue;
+      for (size_t before = b->first; before < at; ++before) {
+        const KernelStep& step = std::get<KernelStep>(p_.steps[before].what);
+        const std::vector<ValueId>& touched = p_.kernels[step.kernel].buffers;
+        if (std::find(touched.begin(), touched.end(), v) != touched.end()) return true;
+      }
+    }
+    return false;
+  }
   bool is_result(ValueId v) const { return std::find(f_.results.begin(), f_.results.end(), v) != f_.results.end(); }
 
   // ---- kernels ----
@@ -141,7 +153,7 @@ class ProgramText {
     const Kernel& k = p_.kernels[step.kernel];
     std::string out = fmt::format("kernel, {}{}\n", in_words(k.schedule), work_of(k));
     if (!k.loops.empty()) out += "   " + loops_of(k) + "\n";
-    Bytes in = reads(k, step), written = writes(step);
+    Bytes in = reads(k, step, at), written = writes(step);
     moved_ = moved_ + in + written;
     out += fmt::format("   reads {}, writes {}; {}\n", text_of(in), text_of(written), threads_of(k));
     if (std::string slow = scattered(k); !slow.empty()) out += fmt::format("   reads element by element, not in vectors: {}\n", slow);
@@ -162,6 +174,7 @@ class ProgramText {
     }
     if (gathers) names.add("reads at computed places");
     for (const Reduction& r : k.reductions) names.add(name_of(r.kind));
+    if (names.empty() && !k.stores.empty()) names.add(k.nodes.size() > 1 || k.nodes[0].kind == NodeKind::Load ? "moves elements" : "fills");
     return names.empty() ? "" : ": " + names.text();
   }
   static const char* name_of(ReduceKind kind) {
@@ -194,12 +207,12 @@ class ProgramText {
     }
     return all && count ? Bytes(std::min(*all, *count)) : std::nullopt;
   }
-  Bytes reads(const Kernel& k, const KernelStep& step) const {
+  Bytes reads(const Kernel& k, const KernelStep& step, size_t at) const {
     std::map<int32_t, Bytes> most;
     for (const Node& n : k.nodes) {
       if (n.kind != NodeKind::Load) continue;
       ValueId v = k.buffers[static_cast<size_t>(n.buffer)];
-      if (in_cache(v) || std::find(step.written.begin(), step.written.end(), v) != step.written.end()) continue;
+      if (is_near(v, at) || std::find(step.written.begin(), step.written.end(), v) != step.written.end()) continue;
       Bytes count = touched(k, n);
       auto [known, fresh] = most.try_emplace(n.buffer, count);
       if (!fresh) known->second = count && known->second ? Bytes(std::max(*count, *known->second)) : std::nullopt;
@@ -259,6 +272,7 @@ class ProgramText {
                               [&](size_t s) { return std::holds_alternative<NativeStep>(p_.steps[s].what); });
     const char* why = reduced ? "; a reduction ends before it is read"
                       : native ? "; what reads it works on whole arrays"
+                      : !k.reductions.empty() ? "; what it goes into waits for the reduction here"
                       : to.size() > 1 ? "; computed once for all of them" : "; read there in another order, or more than once";
     return fmt::format("stored for {}{}", steps, why);
   }
@@ -283,6 +297,10 @@ class ProgramText {
       if (auto found = set_.of_function.find(body.get()); found != set_.of_function.end())
         bodies.push_back(std::to_string(found->second->number));
     bodies_ |= !bodies.empty();
+    if (op.def->effect == Effect::Check) {
+      ++checks_;
+      return fmt::format("{}({}), a check\n", op.def->name, fmt::join(in, ", "));
+    }
     std::string what = bodies.empty() ? "on whole arrays" : fmt::format("runs {} {}", bodies.size() == 1 ? "body" : "bodies", fmt::join(bodies, ", "));
     return fmt::format("{}({}){}, {}\n", op.def->name, fmt::join(in, ", "), out.empty() ? "" : fmt::format(" -> {}", fmt::join(out, ", ")), what);
   }

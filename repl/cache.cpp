@@ -45,9 +45,7 @@ int run_cache_command(const std::string& action) {
     std::cout << fmt::format("removed {} from {}\n", programs(clear_cache(directory)), directory);
     return exit_ok;
   }
-  constexpr double mebibyte = 1 << 20;
-  std::cout << fmt::format("{}: {}, {:.1f} of {:.0f} MiB\n", directory, programs(info.entries),
-                           static_cast<double>(info.bytes) / mebibyte, static_cast<double>(info.most_bytes) / mebibyte);
+  std::cout << fmt::format("{}: {}, {} kB of at most {} kB\n", directory, programs(info.entries), info.bytes / 1000, info.most_bytes / 1000);
   return exit_ok;
 #else
   std::cerr << "tercet: this build has no compiler, so nothing to keep of it (`cache " << action << "`)\n";

@@ -123,6 +123,7 @@ std::vector<Entry> entries_of(int shard) {
     std::string_view name = d->d_name;
     struct stat s;
     if (!(is_entry(name) || name.starts_with(unfinished)) || fstatat(shard, d->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(s.st_mode)) continue;
     if (is_entry(name)) out.push_back({d->d_name, static_cast<int64_t>(s.st_blocks) * 512, s.st_mtim});
     else if (time(nullptr) - s.st_mtime > abandoned) unlinkat(shard, d->d_name, 0);
   }

@@ -75,9 +75,9 @@ class Elaborator {
   Leaf emit(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {}, bool weak = false);
   std::vector<Leaf> emit_many(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {});
   Span span() const { return span_; }
-  /// Error `compile` when a function is being compiled: `what` happens outside.
   /// The text that explains the call function(arguments), compiled.
   Sym explain(const Sym& function, std::span<const Sym> arguments);
+  /// Error `compile` when a function is being compiled: `what` happens outside.
   void refuse_in_compiled(const char* what) const {
     if (inside_jit_) error(Kind::Compile, std::string("`") + what + "` cannot be compiled", "do it outside, and pass what it gives");
   }
