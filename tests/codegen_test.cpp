@@ -294,6 +294,23 @@ TEST_CASE("reductions of a few elements are unrolled", "[codegen]") {
       }
 }
 
+TEST_CASE("results with a short last axis are stored by rows", "[codegen]") {
+  Dim n = Dim::symbol("n"), m = Dim::symbol("m");
+  for (int64_t size : {2, 3, 5, 8, 9})
+    for (DType dtype : {DType::F32, DType::U8, DType::F64, DType::F16, DType::Bool}) {
+      Program b;   // x + w for every element of w, and a choice among them
+      ValueId x = b.param({dtype, {n, m}}), w = b.param({dtype, {Dim(size)}});
+      Dims dims{n, m, Dim(size)};
+      ValueId wide = b.spread(x, dims, {0, 1}), weights = b.spread(w, dims, {2});
+      ValueId less = b.op("lt", {wide, weights});
+      ValueId chosen = b.op("select", {less, wide, weights});
+      FunctionPtr f = b.finish({chosen, less});
+      bool expected = size <= 8;
+      CHECK((backend().compile(f, {1, 512})->dump("kernels").find("interleaved") != std::string::npos) == expected);
+      for (Shape shape : {Shape{1, 1}, Shape{3, 15}, Shape{2, 16}, Shape{5, 50}, Shape{300, 77}}) check(f, {numbers(dtype, shape), numbers(dtype, {size}, 2)});
+    }
+}
+
 TEST_CASE("a block does not read what another block overwrites", "[codegen]") {
   Dim n = Dim::symbol("n"), m = Dim::symbol("m");
   Program b;   // the second kernel reads x upside down, so nothing may be written to its memory before

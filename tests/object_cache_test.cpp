@@ -2,11 +2,13 @@
 // goes when room ends. That code out of it computes the same is tested with make_llvm_backend in codegen_test.cpp.
 #include "codegen/jit/object_cache.h"
 
-#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -106,6 +108,23 @@ TEST_CASE("object cache: no folder to write to is no error") {
     CHECK(cache.clear() == 0);
   }
   CHECK(contents(folder.path() + "/file") == "text");
+}
+
+TEST_CASE("object cache: what a full disk cuts off is not stored") {
+  TemporaryFolder folder;
+  ObjectCache cache(folder.path());
+  cache.store(cache_key("small"), "object");
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small{1000, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  cache.store(cache_key("large"), std::string(5000, 'x'));
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  std::signal(SIGXFSZ, handler);
+  CHECK_FALSE(cache.find(cache_key("large")));
+  CHECK(cache.find(cache_key("small")) == "object");
+  CHECK(files(folder.path()).size() == 1);   // the part that was written is gone
 }
 
 TEST_CASE("object cache: a folder that others may write to is not used") {

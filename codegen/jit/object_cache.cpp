@@ -192,8 +192,9 @@ void ObjectCache::store(const CacheKey& key, std::string_view object) const {
   if (!shard) return;
 
   static std::atomic<uint64_t> count{0};
-  std::string draft = fmt::format("{}{}.{}", unfinished, getpid(), count.fetch_add(1));
-  unlinkat(shard.get(), draft.c_str(), 0);  // of an earlier process with our number
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);  // where processes of two machines have one number
+  std::string draft = fmt::format("{}{}.{}.{}", unfinished, getpid(), count.fetch_add(1), now.tv_nsec);
   File file(openat(shard.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return;
   Header header{};

@@ -5,6 +5,7 @@
 namespace tercet::codegen {
 
 void emit_elementwise(Body& body);
+void emit_interleaved(Body& body);
 void emit_row_reduce(Body& body);
 void emit_column_reduce(Body& body);
 void emit_small_reduce(Body& body);

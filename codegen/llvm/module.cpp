@@ -34,6 +34,9 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Prog
         case Schedule::Elementwise:
           emit_elementwise(body);
           break;
+        case Schedule::Interleaved:
+          emit_interleaved(body);
+          break;
         case Schedule::RowReduce:
           emit_row_reduce(body);
           break;

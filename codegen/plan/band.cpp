@@ -12,7 +12,7 @@ const Kernel* kernel_of(const Program& p, const Step& step) {
   auto* s = std::get_if<KernelStep>(&step.what);
   if (!s || !step.binds.empty()) return nullptr;
   const Kernel& k = p.kernels[s->kernel];
-  bool rows = !k.loops.empty() && !k.loops[0].reduced && !k.scatter;
+  bool rows = !k.loops.empty() && !k.loops[0].reduced && !k.loops[0].unrolled && !k.scatter;
   for (const Store& store : k.stores) rows &= store.rows > 0;
   for (const Reduction& reduction : k.reductions) rows &= reduction.rows > 0;
   return rows ? &k : nullptr;

@@ -77,7 +77,7 @@ void add_sizes(std::vector<Dim>& out, const Index& index) {
 }  // namespace
 
 const char* name_of(Schedule schedule) {
-  constexpr const char* names[] = {"elementwise", "row_reduce", "column_reduce", "small_reduce", "scatter"};
+  constexpr const char* names[] = {"elementwise", "interleaved", "row_reduce", "column_reduce", "small_reduce", "scatter"};
   return names[static_cast<int>(schedule)];
 }
 

@@ -48,6 +48,7 @@ struct Node {
 struct Loop {
   Dim extent;
   bool reduced = false;
+  bool unrolled = false;  // always run as a whole
 };
 struct Store {
   NodeId value;
@@ -86,6 +87,7 @@ struct Scatter {
 /// How the iteration space is walked. The last loop is the vector loop, but for scatters whose index depends on it.
 enum class Schedule : uint8_t {
   Elementwise,   // no reduction
+  Interleaved,   // no reduction; the last loop but one goes along a short last axis of known size and is unrolled
   RowReduce,     // kept loops, then ONE reduced loop, which is the vector loop
   ColumnReduce,  // kept loops, reduced loops, then a kept loop, which is the vector loop
   SmallReduce,   // the same with at most 16 reduced points, whose number is known

@@ -143,8 +143,31 @@ bool prefers_rows(const Kernel& k, size_t kept, size_t reduced) {
   return cost_along(k, reduced) <= cost_along(k, kept) + through_memory;
 }
 
+constexpr int64_t longest_interleaved = 8;
+
+/// The results' last axis is short, and the axis before it lies next to it everywhere.
+bool is_interleaved(const Kernel& k) {
+  if (k.loops.size() < 2 || k.stores.empty() || k.scatter || !k.checks.empty()) return false;
+  auto last = static_cast<int32_t>(k.loops.size()) - 1;
+  std::optional<int64_t> size = k.loops.back().extent.constant();
+  if (!size || *size < 2 || *size > longest_interleaved || *size * static_cast<int64_t>(k.nodes.size()) > most_unrolled) return false;
+  if (k.loops[static_cast<size_t>(last) - 1].extent.constant().value_or(vector_lanes) < vector_lanes) return false;
+  return std::all_of(k.stores.begin(), k.stores.end(), [&](const Store& s) {
+    return s.address.of_loop(last).is(1) && s.address.of_loop(last - 1).is(*size);
+  });
+}
+
 Fit choose(Kernel& k) {
   k.schedule = k.scatter ? Schedule::Scatter : Schedule::Elementwise;
+  if (k.reductions.empty() && is_interleaved(k)) {
+    k.schedule = Schedule::Interleaved;
+    k.loops.back().unrolled = true;
+    std::vector<size_t> order;
+    for (size_t l = 0; l < k.loops.size(); ++l) order.push_back(l);
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    reorder(k, order);
+    return Fit::Good;
+  }
   if (k.reductions.empty()) return Fit::Good;
   std::vector<size_t> kept = loops_where(k, false), reduced = loops_where(k, true), order = kept;
   bool small = is_small(k, kept, reduced);

@@ -73,7 +73,7 @@ class Run {
     l_.code(&context, ranges.data());
   }
 
-  bool may_cut(size_t loop) const { return !k_.loops[loop].reduced || loop == block_loop_; }
+  bool may_cut(size_t loop) const { return (!k_.loops[loop].reduced && !k_.loops[loop].unrolled) || loop == block_loop_; }
   /// The outermost loop with parts for every thread, else the longest; the number of loops when none may be cut.
   size_t loop_to_cut() const {
     size_t longest = k_.loops.size();
