@@ -83,9 +83,9 @@ std::string leaf_json(const Array& a) {
 
 class Runner {
  public:
-  Runner(std::vector<Row> rows, int threads) : rows_(std::move(rows)), threads_(threads) {
+  Runner(std::vector<Row> rows, int threads, [[maybe_unused]] const std::string& cache) : rows_(std::move(rows)), threads_(threads) {
 #if TERCET_HAS_LLVM
-    backend_ = make_llvm_backend();
+    backend_ = make_llvm_backend(cache);
 #endif
     Session first(options());  // first calls are those of a process that has compiled something before
     check(first.run(first.add_source("warm up", "jit (x => x + 1)(arange(3))")), first);
@@ -192,13 +192,21 @@ class Runner {
 };
 
 int serve(int argc, char** argv) {
-  if (argc != 2 && !(argc == 4 && std::string(argv[2]) == "--threads")) {
-    fmt::print(stderr, "usage: bench_runner SUITE [--threads N]\n");
+  int threads = 0;
+  std::string cache;  // directory of compiled code; none: every first call compiles
+  bool good = argc >= 2 && argc % 2 == 0;
+  for (int i = 2; good && i < argc; i += 2) {
+    const std::string option = argv[i];
+    if (option == "--threads") threads = std::stoi(argv[i + 1]);
+    else if (option == "--cache") cache = argv[i + 1];
+    else good = false;
+  }
+  if (!good) {
+    fmt::print(stderr, "usage: bench_runner SUITE [--threads N] [--cache DIRECTORY]\n");
     return 2;
   }
-  const int threads = argc == 4 ? std::stoi(argv[3]) : 0;
   if (threads > 0) limit_threads(threads);
-  Runner runner(read_suite(argv[1]), threads);
+  Runner runner(read_suite(argv[1]), threads, cache);
   for (std::string line; std::getline(std::cin, line);) {
     std::string answer;
     try {

@@ -18,8 +18,8 @@ class Failed(Exception):
 class Tercet:
     """bench_runner behind its protocol of lines (bench/bench_runner.cpp)."""
 
-    def __init__(self, program, suite):
-        self.process = subprocess.Popen([program, suite], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    def __init__(self, program, suite, cache=None):
+        self.process = subprocess.Popen([program, suite] + (["--cache", cache] if cache else []), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
     def ask(self, command):
         try:
@@ -52,6 +52,10 @@ class Tercet:
 
     def release(self):
         self.ask("release")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 class Jax:

@@ -17,7 +17,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
 
 add_compile_options(-march=x86-64-v3 -ffp-contract=off -fno-semantic-interposition -ffunction-sections -fdata-sections)
-add_link_options(-Wl,--gc-sections)
+add_link_options(-Wl,--gc-sections -Wl,--build-id)   # the cache of compiled code belongs to one build: codegen/jit/build_id.h
 if(NOT TERCET_FUZZ)
   add_link_options(-no-pie)
 endif()

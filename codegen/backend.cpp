@@ -1,5 +1,11 @@
 #include "codegen/backend.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "codegen/explain.h"
+#include "codegen/jit/object_cache.h"
 #include "codegen/plan/plan.h"
 #include "codegen/run/context.h"
 #include "codegen/run/threads.h"
@@ -8,14 +14,21 @@
 namespace tercet::codegen {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
 class LlvmExecutable final : public Executable {
  public:
-  LlvmExecutable(FunctionPtr function, const CompileOptions& options)
+  LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
       : function_(std::move(function)),
         set_(plan(function_)),
+        plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
-        code_(compile_kernels(set_, simd_bits_)) {}
+        code_(compile_kernels(set_, simd_bits_, cache)),
+        all_ms_(milliseconds_since(begun_)) {}
 
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
     CompiledContext context(outer, set_, code_, run_);
@@ -39,22 +52,51 @@ class LlvmExecutable final : public Executable {
     fail(Kind::Value, {}, "compiled code has no stage `" + stage + "`", "it has kernels, llvm and asm");
   }
 
+  std::string explain(std::span<const Array> arguments) const override {
+    return fmt::format("{} in {:.2g} ms (planning {:.2g} ms); vectors of {} bits, {} thread{} at most\n",
+                       code_.from_cache ? "code found in the cache on disk" : "compiled", all_ms_, plan_ms_, simd_bits_,
+                       run_.threads, run_.threads == 1 ? "" : "s") +
+           codegen::explain(set_, run_, arguments);
+  }
+
  private:
+  Clock::time_point begun_ = Clock::now();
   FunctionPtr function_;
   ProgramSet set_;
+  double plan_ms_;
   RunOptions run_;
   int simd_bits_;
   MachineCode code_;
+  double all_ms_;
 };
 
 class LlvmBackend final : public Backend {
  public:
-  std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) override {
-    return std::make_shared<LlvmExecutable>(std::move(function), options);
+  explicit LlvmBackend(const std::string& cache) {
+    if (!cache.empty()) cache_.emplace(cache);
   }
+  std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) override {
+    return std::make_shared<LlvmExecutable>(std::move(function), options, cache_ ? &*cache_ : nullptr);
+  }
+
+ private:
+  std::optional<ObjectCache> cache_;
 };
 
 }  // namespace
 }  // namespace tercet::codegen
 
-std::unique_ptr<tercet::Backend> tercet::make_llvm_backend() { return std::make_unique<codegen::LlvmBackend>(); }
+namespace tercet {
+
+std::unique_ptr<Backend> make_llvm_backend(const std::string& cache) {
+  return std::make_unique<codegen::LlvmBackend>(cache);
+}
+
+CacheInfo cache_info(const std::string& directory) {
+  codegen::ObjectCache::Info info = codegen::ObjectCache(directory).info();
+  return {info.entries, info.bytes, codegen::ObjectCache::default_bytes, info.unusable};
+}
+
+int64_t clear_cache(const std::string& directory) { return codegen::ObjectCache(directory).clear(); }
+
+}  // namespace tercet

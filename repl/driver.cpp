@@ -11,6 +11,7 @@
 #include "interpreter/engine/library.h"
 #include "interpreter/engine/session.h"
 #include "interpreter/runtime/parallel.h"
+#include "repl/cache.h"
 #include "repl/echo.h"
 #include "repl/interrupt.h"
 #if TERCET_HAS_LLVM
@@ -22,7 +23,7 @@ namespace {
 
 std::shared_ptr<Backend> make_backend() {
 #if TERCET_HAS_LLVM
-  return make_llvm_backend();
+  return make_llvm_backend(cache_directory());
 #else
   return nullptr;
 #endif

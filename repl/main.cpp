@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "repl/cache.h"
 #include "repl/driver.h"
 #include "repl/options.h"
 #include "repl/prompt.h"
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
   Options options;
   int status = exit_ok;
   if (!read_options(argc, argv, &options, &status)) return status;
+  if (options.command == Command::Cache) return run_cache_command(options.cache_action);
   Driver driver(options);
   switch (options.command) {
     case Command::Prompt: status = run_prompt(driver); break;

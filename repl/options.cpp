@@ -44,6 +44,8 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
   ir->add_option("--args", o->argument_types, "Types of its arguments, separated by commas");
   ir->add_option("--stage", o->stage, "What to show (default: ir)")
       ->check(CLI::IsMember({"ast", "ir", "batched", "optimized", "kernels", "llvm", "asm"}));
+  CLI::App* cache = app.add_subcommand("cache", "Compiled code that is kept on disk: tercet cache info, tercet cache clear");
+  cache->add_option("ACTION", o->cache_action, "info or clear")->required()->check(CLI::IsMember({"info", "clear"}));
   for (CLI::App* command : {run, check}) command->prefix_command();
   std::string ir_file;
   ir->add_option("FILE", ir_file, "The program")->required();
@@ -54,6 +56,7 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
     app.parse(argc, argv);
     if (*run) o->command = Command::Run, take_file(run, o);
     else if (*check) o->command = Command::Check, take_file(check, o);
+    else if (*cache) o->command = Command::Cache;
     else if (*ir) o->command = Command::Ir, o->file = ir_file;
     else if (!o->expressions.empty()) o->command = Command::Evaluate, o->arguments = app.remaining();
     else if (!app.remaining().empty()) o->command = Command::Run, take_file(&app, o);

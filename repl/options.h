@@ -6,7 +6,7 @@
 
 namespace tercet {
 
-enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir };
+enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache };
 
 struct Options {
   Command command = Command::Prompt;
@@ -15,6 +15,7 @@ struct Options {
   std::vector<std::string> expressions;   // -e, in order
   // ir
   std::string function, argument_types, stage = "ir";
+  std::string cache_action;               // Cache: "info" or "clear"
   // for all
   int threads = 0;                        // 0: as many as the process may use
   int simd_bits = 0;                      // 0: the widest of this machine

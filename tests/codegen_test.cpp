@@ -8,6 +8,7 @@
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/rows.h"
 #include "tests/support.h"
+#include "tests/temporary_folder.h"
 
 namespace tercet {
 namespace {
@@ -21,7 +22,9 @@ using Ints = std::vector<int64_t>;
 std::vector<CompileOptions> all_options() { return {{1, 512}, {2, 512, 16}, {1, 256, 200}, {2, 256}}; }
 
 Backend& backend() {
-  static std::unique_ptr<Backend> b = make_llvm_backend();
+  // Code is found in the cache where the width of vectors is the only thing that counts, and across the tests.
+  static const test::TemporaryFolder cache;
+  static std::unique_ptr<Backend> b = make_llvm_backend(cache.path());
   return *b;
 }
 

@@ -14,6 +14,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--tercet", required=True)
 TERCET = str(pathlib.Path(parser.parse_args().tercet).resolve())
 FOLDER = tempfile.TemporaryDirectory()
+os.environ["TERCET_CACHE"] = "off"
 passed = failed = 0
 
 
@@ -104,6 +105,99 @@ same("functions are echoed by signature", tercet(given="fn f(x, k=2) = x\njit vm
 same(":type", tercet(given=":type [1.0, 2.0]\n")[1].strip(), "f32[2]")
 expect(":reset forgets", "error[name]" in tercet(given="let x = 1\n:reset\nx\n")[2], "")
 expect("an unknown command", "no command" in tercet(given=":bogus\n")[2], "")
+
+# ---- explain ----
+center = """fn center(x) = x - mean(x, axis=1, keepdims=true)
+let x = ones((4, 100))
+"""
+HAS_COMPILER = "no compiler" not in tercet(program(center + "print(explain(center, x))"))[1]
+if HAS_COMPILER:
+    EXPLAINED = [
+        "center(f32[4, 100])", "made now for a function that is new", "compiled in T",
+        "1. kernel, reduction along the vector loop: sum",
+        "   for i0 < 4, i1 < 100 reduced in vectors",
+        "   reads 1600 B, writes 16 B; 1 thread",
+        "   gives f32[4]: stored for step 2; a reduction ends before it is read",
+        "2. kernel, element by element: cast, div, sub",
+        "   for i0 < 4, i1 < 100 in vectors",
+        "   reads 1616 B, writes 1600 B; 1 thread",
+        "   gives f32[4, 100]: a result",
+        "memory: 4832 B moved; arguments and results have 3200 B",
+        "checks left: none",
+    ]
+
+    def explained(text, *flags):
+        status, out, err = tercet("--threads", "2", *flags, program(text))
+        return [re.sub(r"^compiled in .*", "compiled in T", line) for line in out.splitlines() if line]
+
+    for flags in ([], ["--jit-all"], ["--simd", "256"]):
+        same(f"explain {flags}", explained(center + "print(explain(center, x))", *flags), EXPLAINED)
+    lines = explained(center + "let f = jit center\nf(x)\nprint(explain(f, x), compile_count(f))")
+    same("explain after a call", (lines[0], lines[1], lines[-1]),
+         ("jit center(f32[4, 100])", "made by an earlier call for a function that is new", "checks left: none 1"))
+    lines = explained(center + "(jit center)(x)\nprint(explain(center, ones((1, 9))), explain(center, f64(x)))")
+    expect("explain tells which sizes are 1", "made now for sizes that are 1: axis 0 of array 1" in lines, lines)
+    expect("explain tells of new types", "made now for arguments of other types, or a size that has to be known" in lines, lines)
+    same("explain compiles and does not run", "ran" in tercet(program('print(explain(x => { print("ran"); x }, 1.0))'))[1].split("\n"), False)
+    same(":explain", tercet(given=center + ":explain center(x)\n")[1].splitlines()[-1], EXPLAINED[-1])
+    lines = explained("fn f(n) { var i = 0; while i < n { i = i + 1 }; i }\nprint(explain(f, 3))")
+    expect("explain shows bodies", any("runs bodies" in line for line in lines) and "body 1:" in lines, lines)
+    lines = explained("fn f(x, i) = x[i] * 2.0\nprint(explain(f, arange(9.0), [3, 4]))")
+    expect("explain counts checks", lines[-1] == "checks left: 1" and "   checks: check_index" in lines, lines)
+    expect("explain takes a function", "error[type]" in tercet("-e", "explain(3, 4)")[2], "")
+    expect("explain is not compiled", "error[compile]" in tercet("-e", "(jit (x => { explain(sum, x); x }))([1])")[2], "")
+
+# ---- the cache of compiled code ----
+if HAS_COMPILER:
+    cache = pathlib.Path(FOLDER.name) / "cache"
+    source = program("let f = jit (x => exp(x) * 2.0)\nprint(f([0.0, 1.0]))\nprint(explain(f, [0.0, 1.0]))", "cached.tct")
+
+    def with_cache(*arguments, cache=str(cache), **more):
+        environment = {k: v for k, v in os.environ.items() if k not in ("TERCET_CACHE", "XDG_CACHE_HOME")}
+        return tercet(*arguments, env={**environment, **({"TERCET_CACHE": cache} if cache is not None else {}), **more})
+
+    def entries():
+        return sorted(p for p in cache.rglob("*") if p.is_file())
+
+    def ran(what, hit, **options):
+        status, out, err = with_cache(source, **options)
+        good = status == 0 and not err and out.startswith("[2.0, 5.4365635]\n")
+        expect(what, good and ("found in the cache" in out) == hit, (status, out, err))
+
+    same("info of a cache that is not there", with_cache("cache", "info"), (0, f"{cache}: 0 compiled programs, 0 kB of at most 536870 kB\n", ""))
+    expect("and it is not made by asking", not cache.exists(), "")
+    ran("the first run compiles", False)
+    ran("the second finds the code", True)
+    expect("info counts", with_cache("cache", "info")[1].startswith(f"{cache}: 1 compiled program, "), with_cache("cache", "info"))
+    [entry] = entries()
+    whole = entry.read_bytes()
+    for what, damaged in (("an empty file", b""), ("half a file", whole[:len(whole) // 2]), ("a flipped bit", whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]),
+                          ("another program's file", b"\x7fELF" + whole)):
+        entry.write_bytes(damaged)
+        ran(f"{what} is compiled again", False)
+        expect(f"{what} is replaced", entry.read_bytes() == whole, "")
+        ran(f"the replacement of {what} is found", True)
+    children = [subprocess.Popen([TERCET, program(f"print((jit (x => x + {i % 3}.0))([1.0]))", f"cached{i}.tct")], stdout=subprocess.PIPE,
+                                 text=True, env={**os.environ, "TERCET_CACHE": str(cache)}) for i in range(9)]
+    same("processes at once", [c.communicate()[0] for c in children], [f"[{1.0 + i % 3}]\n" for i in range(9)])
+    same("they keep one file for each program", len(entries()), 4)
+    same("clear", with_cache("cache", "clear"), (0, f"removed 4 compiled programs from {cache}\n", ""))
+    same("after clear nothing is left", entries(), [])
+    ran("and code is compiled again", False)
+    ran("off", False, cache="off")
+    same("info of a cache that is off", with_cache("cache", "info", cache="off"), (0, "the cache is off\n", ""))
+    ran("a folder that cannot be made", False, cache="/proc/nothing")
+    ran("a file in the folder's place", False, cache=source)
+    home = pathlib.Path(FOLDER.name) / "home"
+    ran("without a variable it is in the home folder", False, cache=None, HOME=str(home))
+    expect("that is ~/.cache/tercet", (home / ".cache" / "tercet").is_dir(), "")
+    ran("XDG_CACHE_HOME", False, cache=None, HOME=str(home), XDG_CACHE_HOME=str(home / "xdg"))
+    expect("comes first", (home / "xdg" / "tercet").is_dir(), "")
+    os.chmod(cache, 0o777)
+    ran("a folder that others may write to is not read", False)
+    expect("and info says why", "others may write" in with_cache("cache", "info")[2], with_cache("cache", "info"))
+    same("cache takes an action", with_cache("cache")[0], 2)
+    same("which it knows", with_cache("cache", "drop")[0], 2)
 
 # ---- Ctrl-C ----
 for what, text in (("a loop", "var x = 0\nwhile true { x = x + 1 }"),

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/diagnostic.h"
+#include "codegen/jit/program_key.h"
 #include "codegen/jit/target.h"
 #include "codegen/llvm/module.h"
 
@@ -74,20 +75,29 @@ class Jit {
 
 }  // namespace
 
-MachineCode compile_kernels(const ProgramSet& set, int simd_bits) {
+MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCache* cache) {
   MachineCode code;
   bool any = false;
   for (const auto& p : set.programs) any |= !p->kernels.empty();
   code.kernels.resize(set.programs.size());
   if (!any) return code;
   std::shared_ptr<Jit> jit = Jit::instance();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, set);
-  llvm::orc::JITDylib& library = jit->link(jit->compile(*module, simd_bits));
+  std::vector<std::vector<std::string>> symbols = kernel_symbols(set);
+  std::optional<CacheKey> key = cache ? program_key(set, symbols, simd_bits) : std::nullopt;
+  std::optional<std::string> known = key ? cache->find(*key) : std::nullopt;
+  code.from_cache = known.has_value();
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  if (known) {
+    object = llvm::MemoryBuffer::getMemBufferCopy(*known);
+  } else {
+    llvm::LLVMContext context;
+    object = jit->compile(*emit_module(context, set), simd_bits);
+    if (key) cache->store(*key, {object->getBufferStart(), object->getBufferSize()});
+  }
+  llvm::orc::JITDylib& library = jit->link(std::move(object));
   code.memory = std::shared_ptr<const void>(
       &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
   std::unordered_map<std::string, KernelFunction> found;
-  std::vector<std::vector<std::string>> symbols = kernel_symbols(set);
   for (size_t p = 0; p < symbols.size(); ++p)
     for (const std::string& symbol : symbols[p]) {
       KernelFunction& function = found[symbol];

@@ -9,15 +9,19 @@
 
 namespace tercet::codegen {
 
+class ObjectCache;
+
 struct MachineCode {
   std::vector<std::vector<KernelFunction>> kernels;  // [program][kernel]
   std::shared_ptr<const void> memory;                // keeps the code
+  bool from_cache = false;
 };
 
 /// Width in bits of this machine's widest vectors that code is made for: 512 or 256.
 int widest_simd();
-/// Compiles every kernel; thread-safe. `simd_bits`: 256 or 512, at most widest_simd().
-MachineCode compile_kernels(const ProgramSet& set, int simd_bits);
+/// Compiles every kernel; thread-safe. `simd_bits`: 256 or 512, at most widest_simd(). What
+/// `cache` has is not compiled again; null: no cache.
+MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCache* cache = nullptr);
 /// The LLVM IR or assembly that compile_kernels makes.
 std::string llvm_text(const ProgramSet& set);
 std::string assembly_text(const ProgramSet& set, int simd_bits);

@@ -11,8 +11,6 @@
 namespace tercet::codegen {
 namespace {
 
-// In scalar operations, of which a core does some ten per nanosecond.
-constexpr int64_t small_work = 400'000;    // not worth waking a thread for
 constexpr int64_t chunk_work = 8'000'000;  // at most about a millisecond: how long a poll may have to wait
 constexpr int64_t vector_chunk = 64;       // parts of the vector loop begin at multiples of this
 

@@ -10,6 +10,9 @@
 
 namespace tercet::codegen {
 
+/// Scalar operations, of which a core does some ten per nanosecond, that are not worth waking a thread for.
+inline constexpr int64_t small_work = 400'000;
+
 struct Launch {
   const Kernel& kernel;
   KernelFunction code;

@@ -101,6 +101,8 @@ Sym compile_count(Elaborator& e, A& a) {
   return e.emit(*find_op("compile_count"), {}, {{"counter", std::shared_ptr<const void>(e.jit_counter(*a[0]))}});
 }
 
+Sym explain(Elaborator& e, A& a) { return e.explain(*a[0], a[1]->as<Sym::Tuple>()->elements); }
+
 /// map(f, xs): the values of vmap, one row (or `batch` rows) after another.
 Sym map(Elaborator& e, A& a) {
   if (!a[0]->is_function()) e.error(Kind::Type, fmt::format("map takes a function first, and this is {}", describe(*a[0])), "map(f, xs)");
@@ -167,6 +169,7 @@ constexpr BuiltinDef list[] = {
     {"assert", "condition, message=", "Stops with an error unless the condition holds.", assertion},
     {"dtype", "x", "Name of the element type.", dtype},
     {"compile_count", "f", "How often a jitted function was compiled.", compile_count},
+    {"explain", "f, *arguments", "How the call f(arguments) is compiled, as text.", explain},
     {"map", "f, xs, batch=", "f of every row, one after another or `batch` at a time.", map},
     {"scan", "f, init, xs", "f(carry, row) -> (carry, y) over rows; gives the last carry and all y.", scan},
     {"fold", "f, init, xs", "f(carry, row) -> carry over rows; gives the last carry.", fold},

@@ -75,6 +75,8 @@ class Elaborator {
   Leaf emit(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {}, bool weak = false);
   std::vector<Leaf> emit_many(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {});
   Span span() const { return span_; }
+  /// The text that explains the call function(arguments), compiled.
+  Sym explain(const Sym& function, std::span<const Sym> arguments);
   /// Error `compile` when a function is being compiled: `what` happens outside.
   void refuse_in_compiled(const char* what) const {
     if (inside_jit_) error(Kind::Compile, std::string("`") + what + "` cannot be compiled", "do it outside, and pass what it gives");
@@ -266,8 +268,10 @@ class Elaborator {
   Dim lane_count(const std::vector<LaneLeaf>& leaves, const TransformSpec& spec);
   Sym apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
   Sym apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
-  Sym emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given,
-                    const std::vector<bool>& fixed, const Sym& result, std::span<const Leaf> leaves);
+  /// The compiled function that a call of `t` needs, and the operands for it.
+  struct JitCall { std::shared_ptr<JitEntry> entry; std::vector<ValueId> inputs; Sym result; std::vector<Leaf> leaves; };
+  JitCall elaborate_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
+  JitCall jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given, const std::vector<bool>& fixed);
 
   Environment& environment_;
   Frame* frame_ = nullptr;

@@ -37,6 +37,14 @@ AxisSpec read_axis(const ast::Expr& e) {
   fail(Kind::Syntax, e.span, "an axis is a number, `_` for shared, or a tuple or record of these", "as in vmap[0, _] or vmap[ids=0]");
 }
 
+/// "jit vmap[0,_] f": a function as its user would name it.
+std::string title(const Sym& function) {
+  if (auto* c = function.as<Sym::Closure>()) return c->code->name.empty() ? "a function without a name" : c->code->name;
+  if (auto* b = function.as<Sym::Builtin>()) return b->def->name;
+  auto* t = function.as<Sym::Transformed>();
+  return t ? fmt::format("{} {}", ast::spelling(t->spec->kind), title(*t->function)) : "";
+}
+
 }  // namespace
 
 std::string text_of(const AxisSpec& s) {
@@ -103,8 +111,30 @@ std::shared_ptr<JitCounter> Elaborator::jit_counter(const Sym& function) {
 
 Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
   if (inside_jit_) return apply(*t.function, std::move(arguments), span);   // one program already
-  auto* closure = t.function->as<Sym::Closure>();
-  SpanScope at(*this, closure && closure->library ? t.spec->span : Span{});   // all calls of it are one compiled program
+  JitCall call = elaborate_jit(t, std::move(arguments), span);
+  std::vector<ValueId> ids = emit_jit_call(builder(), call.entry, std::move(call.inputs), span_);
+  size_t at = 0;
+  return map_leaves<Leaf>(call.result, [&](const Leaf&) {
+    size_t i = at++;
+    return frame_->result(ids[i], call.leaves[i].weak);
+  });
+}
+
+Sym Elaborator::explain(const Sym& function, std::span<const Sym> arguments) {
+  refuse_in_compiled("explain");
+  if (!function.is_function()) error(Kind::Type, fmt::format("explain takes a function first, and this is {}", describe(function)), "explain(f, x) explains the call f(x)");
+  auto* jit = function.as<Sym::Transformed>();
+  TransformSpec spec;
+  spec.kind = ast::TransformKind::Jit;
+  bool is_jit = jit && jit->spec->kind == ast::TransformKind::Jit;
+  Sym::Transformed compiled = is_jit ? *jit : Sym::Transformed{std::make_shared<const TransformSpec>(spec), std::make_shared<const Sym>(function)};
+  std::vector<CallArgument> given;
+  for (const Sym& a : arguments) given.push_back({"", a, span_});
+  JitCall call = elaborate_jit(compiled, std::move(given), span_);
+  return emit(*find_op("explain"), std::move(call.inputs), {{"jit", std::shared_ptr<const void>(call.entry)}, {"explain", true}, {"name", title(function)}});
+}
+
+Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
   // Parameters of the compiled function: the arguments' arrays, then what the function captured.
   std::vector<Leaf> given;
   for (CallArgument& a : arguments) collect_leaves(a.value, given);
@@ -170,31 +200,29 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
     }
     leave();
     FunctionPtr f = body.finish(ids);
-    return emit_jit_call(t, f, body, given, fixed, result, leaves);
+    JitCall call = jit_call(t, f, body, given, fixed);
+    call.result = std::move(result);
+    call.leaves = std::move(leaves);
+    return call;
   }
 }
 
-Sym Elaborator::emit_jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given,
-                              const std::vector<bool>& fixed, const Sym& result, std::span<const Leaf> leaves) {
-  std::vector<ValueId> inputs;
+Elaborator::JitCall Elaborator::jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given,
+                                         const std::vector<bool>& fixed) {
+  JitCall out;
   for (size_t i = 0; i < given.size(); ++i)
-    if (!fixed[i]) inputs.push_back(use(given[i]));
-  for (const Frame::Hidden& h : body.hidden) inputs.push_back(use(hidden_leaf(h)));
+    if (!fixed[i]) out.inputs.push_back(use(given[i]));
+  for (const Frame::Hidden& h : body.hidden) out.inputs.push_back(use(hidden_leaf(h)));
   // The same program text means the same compiled code, whichever statement it was elaborated for.
-  std::string key = fingerprint(*f) + fmt::format("/{}", t.spec->threads);
-  std::shared_ptr<JitEntry>& entry = environment_.jit_entries()[key];
+  std::shared_ptr<JitEntry>& entry = environment_.jit_entries()[fingerprint(*f) + fmt::format("/{}", t.spec->threads)];
   if (!entry) {
     entry = std::make_shared<JitEntry>();
     entry->function = f;
     entry->threads = t.spec->threads;
     entry->counter = jit_counter(t);
   }
-  std::vector<ValueId> ids = tercet::emit_jit_call(builder(), entry, std::move(inputs), span_);
-  size_t at = 0;
-  return map_leaves<Leaf>(result, [&](const Leaf&) {
-    size_t i = at++;
-    return frame_->result(ids[i], leaves[i].weak);
-  });
+  out.entry = entry;
+  return out;
 }
 
 }  // namespace tercet

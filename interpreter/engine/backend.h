@@ -2,6 +2,7 @@
 // itself from above, so that the language runs without it.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 
 #include "interpreter/ir/eval.h"
@@ -23,6 +24,9 @@ class Executable {
   virtual std::vector<Array> run(EvalContext& context, std::vector<Array> arguments) const = 0;
   /// Text of a stage: "kernels", "llvm", "asm". Error `value` for a stage it does not have.
   virtual std::string dump(const std::string& stage) const = 0;
+  /// What a call with these arguments does, for the user: a line on how it was compiled, then lines that depend on nothing
+  /// but the function, the arguments' sizes and the number of threads.
+  virtual std::string explain(std::span<const Array> arguments) const = 0;
 };
 
 class Backend {

@@ -1,5 +1,7 @@
 #include "interpreter/engine/context.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 
@@ -27,6 +29,17 @@ std::string variant_key(const Function& f, std::span<const Array> arguments) {
   for (size_t i = 0; i < f.params.size(); ++i)
     for (size_t k = 0; k < arguments[i].shape.size(); ++k) key += arguments[i].shape[k] == 1 ? '1' : 'n';
   return key;
+}
+
+/// Why a variant for these arguments is compiled that the entry does not have.
+std::string reason_for(const JitEntry& entry, std::span<const Array> arguments) {
+  if (entry.variants.size() <= 1)   // it has its own, empty
+    return entry.counter->compiled.load() == 0 ? "a function that is new" : "arguments of other types, or a size that has to be known";
+  std::string ones;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (size_t k = 0; k < arguments[i].shape.size(); ++k)
+      if (arguments[i].shape[k] == 1) ones += fmt::format("{}axis {} of array {}", ones.empty() ? "" : ", ", k, i + 1);
+  return ones.empty() ? "sizes of which none is 1" : fmt::format("sizes that are 1: {}", ones);
 }
 
 /// The function for sizes of which it is known whether they are 1.
@@ -73,6 +86,10 @@ std::vector<Array> Session::Context::run_callee(const Op& op, std::vector<Array>
     FunctionPtr f = op.bodies.empty() ? recursive_callee(op.attrs).function.lock() : op.bodies[0];
     TERCET_CHECK(f);
     out = evaluate(*f, *this, std::move(arguments));
+  } else if (op.attrs.has("explain")) {
+    std::string text = explanation(op, arguments);
+    std::string_view view(text.data(), text.size() - 1);   // its last line needs no end
+    out = {Array::strings({&view, 1}).reshaped({})};
   } else if (op.attrs.has("jit") && session_.options_.backend) {
     out = call_compiled(jit_entry(op.attrs), std::move(arguments));
   } else {
@@ -84,20 +101,34 @@ std::vector<Array> Session::Context::run_callee(const Op& op, std::vector<Array>
 }
 
 std::vector<Array> Session::Context::call_compiled(JitEntry& entry, std::vector<Array> arguments) {
+  return compiled(entry, arguments)->run(*this, std::move(arguments));
+}
+
+std::shared_ptr<const Executable> Session::Context::compiled(JitEntry& entry, std::span<const Array> arguments) {
   std::string key = variant_key(*entry.function, arguments);
-  std::shared_ptr<const Executable> executable;
-  {
-    std::scoped_lock lock(entry.mutex);
-    auto& variant = entry.variants[key];
-    if (!variant) {
-      CompileOptions options = session_.options_.compile;
-      if (entry.threads > 0) options.threads = static_cast<int>(entry.threads);
-      variant = session_.options_.backend->compile(specialized(entry.function, arguments), options);
-      entry.counter->compiled.fetch_add(1);
-    }
-    executable = std::static_pointer_cast<const Executable>(variant);
+  std::scoped_lock lock(entry.mutex);
+  auto& variant = entry.variants[key];
+  if (!variant) {
+    CompileOptions options = session_.options_.compile;
+    if (entry.threads > 0) options.threads = static_cast<int>(entry.threads);
+    std::string reason = reason_for(entry, arguments);
+    variant = session_.options_.backend->compile(specialized(entry.function, arguments), options);
+    entry.reasons[key] = std::move(reason);
+    entry.counter->compiled.fetch_add(1);
   }
-  return executable->run(*this, std::move(arguments));
+  return std::static_pointer_cast<const Executable>(variant);
+}
+
+std::string Session::Context::explanation(const Op& op, std::span<const Array> arguments) {
+  JitEntry& entry = jit_entry(op.attrs);
+  std::string types;
+  for (const Array& a : arguments) types += (types.empty() ? "" : ", ") + type_text(Value(a));
+  std::string out = fmt::format("{}({})\n", op.attrs.get<std::string>("name"), types);
+  if (!session_.options_.backend) return out + "this build has no compiler: calls run on the interpreter\n";
+  bool before = entry.variants.count(variant_key(*entry.function, arguments)) != 0;
+  std::shared_ptr<const Executable> executable = compiled(entry, arguments);
+  return out + fmt::format("made {} for {}\n", before ? "by an earlier call" : "now", entry.reasons[variant_key(*entry.function, arguments)]) +
+         executable->explain(arguments);
 }
 
 LaneIndex Session::Context::whole_lane(LaneIndex inner) const {

@@ -24,6 +24,8 @@ class Session::Context final : public EvalContext {
   LaneIndex whole_lane(LaneIndex inner) const;
   std::vector<Array> run_callee(const Op& op, std::vector<Array> arguments);
   std::vector<Array> call_compiled(JitEntry& entry, std::vector<Array> arguments);
+  std::shared_ptr<const Executable> compiled(JitEntry& entry, std::span<const Array> arguments);
+  std::string explanation(const Op& op, std::span<const Array> arguments);
 
   Session& session_;
   LaneIndex lanes_;               // lanes that run one after another around the current operation

@@ -20,6 +20,7 @@ struct JitEntry {
   std::mutex mutex;
   /// Compiled variants by which sizes are 1; an Executable of the back end.
   std::map<std::string, std::shared_ptr<const void>> variants;
+  std::map<std::string, std::string> reasons;                  // why each of them was compiled, for `explain`
   std::vector<bool> results_mapped;                            // of a batched version: which results have lanes
   /// Batched versions by which arguments are mapped.
   std::map<std::string, std::shared_ptr<JitEntry>> batched;

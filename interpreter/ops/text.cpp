@@ -278,6 +278,10 @@ std::vector<Array> eval_compile_count(EvalContext&, const Function&, const Op& o
   return {scalar_of_int(DType::I64, counter.compiled.load())};
 }
 
+std::vector<Array> eval_explain(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return context.call(op, {in.begin(), in.end()});
+}
+
 constexpr OpDef whole_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, Batch batch) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = effect, .ragged = RaggedRule::Whole, .infer = infer,
           .eval = eval, .batch = batch, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
@@ -317,12 +321,13 @@ const OpDef read_lines_op = whole_row("read_lines", "The lines of a file.", Effe
 const OpDef format_op = whole_row("format", "A value as text, by a format.", Effect::Pure, infer_text, eval_format, BatchByLoop{});
 const OpDef format_text_op = whole_row("format_text", "Values put into a text.", Effect::Pure, infer_text, eval_format_text, BatchByLoop{});
 const OpDef compile_count_op = whole_row("compile_count", "Compilations so far.", Effect::Output, infer_count, eval_compile_count, BatchCustom{batch_rows});
+const OpDef explain_op = whole_row("explain", "How a function is compiled, as text.", Effect::Output, infer_text, eval_explain, BatchCustom{batch_rows});
 
 namespace {
 constexpr const OpDef* rows[] = {&lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
                                  &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
                                  &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op,
-                                 &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op};
+                                 &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};
 }
 const Family text_rows = rows;
 

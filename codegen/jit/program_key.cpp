@@ -1,0 +1,58 @@
+#include "codegen/jit/program_key.h"
+
+#include <fmt/format.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "codegen/jit/build_id.h"
+
+namespace tercet::codegen {
+namespace {
+
+/// The CPU as LLVM sees it.
+const std::string& host() {
+  static const std::string text = [] {
+    std::vector<std::string> features;
+    for (const auto& feature : llvm::sys::getHostCPUFeatures())
+      features.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
+    std::sort(features.begin(), features.end());
+    std::string out = llvm::sys::getProcessTriple() + " " + llvm::sys::getHostCPUName().str();
+    for (const std::string& f : features) out += f;
+    return out;
+  }();
+  return text;
+}
+
+/// Arrays and handles are told by their addresses in a kernel's key.
+bool lasts(const Op* op) {
+  if (!op) return true;
+  return std::none_of(op->attrs.items().begin(), op->attrs.items().end(), [](const auto& item) {
+    return std::holds_alternative<Array>(item.second) || std::holds_alternative<std::shared_ptr<const void>>(item.second);
+  });
+}
+bool lasts(const Kernel& k) {
+  return std::all_of(k.nodes.begin(), k.nodes.end(), [](const Node& n) { return lasts(n.op); }) &&
+         std::all_of(k.checks.begin(), k.checks.end(), [](const Check& c) { return lasts(c.op); });
+}
+
+}  // namespace
+
+std::optional<CacheKey> program_key(const ProgramSet& set, const std::vector<std::vector<std::string>>& symbols, int simd_bits) {
+  if (build_id().empty()) return std::nullopt;
+  std::string text = fmt::format("{}\n{}\n{}\n", build_id(), host(), simd_bits);
+  std::unordered_set<std::string> told;
+  for (const auto& program : set.programs)
+    for (size_t i = 0; i < program->kernels.size(); ++i) {
+      const std::string& symbol = symbols[program->number][i];
+      if (!told.insert(symbol).second) continue;
+      const Kernel& kernel = program->kernels[i];
+      if (!lasts(kernel)) return std::nullopt;
+      text += fmt::format("{} {}\n", symbol, code_key(kernel, program->sizes));
+    }
+  return cache_key(text);
+}
+
+}  // namespace tercet::codegen

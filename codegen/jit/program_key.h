@@ -1,0 +1,15 @@
+// The key of a program's machine code in a cache: all that the code depends on, told by the planned kernels, so that
+// finding it takes no LLVM IR.
+#pragma once
+#include <optional>
+
+#include "codegen/jit/object_cache.h"
+#include "codegen/plan/program.h"
+
+namespace tercet::codegen {
+
+/// `symbols`: of kernel_symbols(). Nothing when the code depends on what lasts no longer than the process.
+std::optional<CacheKey> program_key(const ProgramSet& set, const std::vector<std::vector<std::string>>& symbols,
+                                    int simd_bits);
+
+}  // namespace tercet::codegen
