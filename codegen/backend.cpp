@@ -35,7 +35,10 @@ class LlvmExecutable final : public Executable {
     if (!set_.may_fail) return context.run(*set_.programs[0], std::move(arguments));
     std::vector<Array> kept = arguments;  // shared, so that nothing overwrites them
     try {
-      return context.run(*set_.programs[0], std::move(arguments));
+      KeyAttempt attempt(outer.keys());
+      std::vector<Array> results = context.run(*set_.programs[0], std::move(arguments));
+      attempt.keep();
+      return results;
     } catch (const CheckFailed&) {
     }
     RepeatingContext again(outer, context.effects());

@@ -47,6 +47,12 @@ const Case cases[] = {
     {"an error in an earlier lane but later in the program", "fn f(x, y) { if x == 2 { print(y[9]) }\nif x == 1 { print(y[8]) }\nx }", "[0, 1, 2]", "[1, 2]"},
     {"tuples and records in loops", "fn f(x, y) { var s = (a=0, b=(y, x))\nfor i in 0..x { s = (a=s.a + i, b=(s.b[0] * 2, s.b[1] + 1)) }\ns.a + s.b[0] + s.b[1] }",
      "[2, 0, 3]", "5"},
+    {"keys of the lane", "fn f(x, y) { let (a, b) = split(clone(x))\n(uniform(a, 3), randint(b, 2, 0, y), permutation(fold_in(clone(x), y), 5), normal(clone(x), (2, 2))) }",
+     "split(key(0), 4)", "9"},
+    {"keys in loops that end at different times", "fn f(x, y) { var k = key(x)\nvar s = 0.0\nwhile s < y { let (next, now) = split(k)\nk = next\ns += uniform(now) }\n(s, k) }", "[0, 3, 1, 7]", "2.5"},
+    {"a key drawn from twice in one lane", "fn f(x, y) { let k = key(x)\nlet a = uniform(k)\nif x == 7 { print(\"again\")\nuniform(k) } else { a + y } }", "[1, 3, 7, 2]", "5"},
+    {"a key drawn from twice in a loop of one lane", "fn f(x, y) { let k = key(x)\nvar s = 0.0\nfor i in 0..x { print(x, i)\ns += uniform(k) }\ns }", "[1, 0, 2, 3]", "5"},
+    {"a key split after it was folded", "fn f(x, y) { let a = fold_in(y, x)\nlet b = fold_in(y, x + 1)\nif x > 2 { print(split(y)) }\nuniform(a) + uniform(b) }", "[1, 0, 3, 2]", "key(5)"},
     {"no lanes", "fn f(x, y) { var i = 0\nwhile i < x { i += y[i] }\nprint(i)\ni }", "i32(zeros((0,)))", "[1, 2]"},
     {"reductions and sorting", "fn f(x, y) = sum(sort(y * x)) + argmax(y * x) * 100 + cumsum(y)[x]", "[2, -3, 1]", "[3, 1, 2]"},
 };

@@ -35,7 +35,7 @@ TEST_CASE("dtype names read back and sizes match", "[dtype]") {
   CHECK(size_of(DType::Bool) == 1);
   CHECK(size_of(DType::BF16) == 2);
   CHECK(size_of(DType::Str) == 16);
-  CHECK(size_of(DType::Key) == 8);
+  CHECK(size_of(DType::Key) == 16);
 }
 
 TEST_CASE("promotion is a join", "[dtype]") {

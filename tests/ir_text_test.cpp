@@ -41,8 +41,11 @@ TEST_CASE("every row's text reads back", "[ir][property]") {
         FunctionPtr g = read_function(text);
         REQUIRE(print(*g) == text);
         verify(*g);
-        ReferenceContext a, b;
-        std::vector<Array> x = evaluate(*f, a, sample.operands), y = evaluate(*g, b, sample.operands);
+        auto run = [&](const Function& function) {
+          ReferenceContext context;
+          return evaluate(function, context, sample.operands);
+        };
+        std::vector<Array> x = run(*f), y = run(*g);
         REQUIRE(x.size() == y.size());
         for (size_t i = 0; i < x.size(); ++i) REQUIRE(same_elements(x[i], y[i]));
       }
@@ -58,11 +61,12 @@ TEST_CASE("programs with bodies, sizes and checks read back", "[ir]") {
       "fn loop(x) { var y = x\nvar i = 0\nwhile sum(y) < 100.0 { y = y * 2.0\ni += 1\nif i > 7 { break } }\n(y, i) }\n"
       "fn branch(x, i) { if x[0] > 2.0 { return x }\nprint(\"small\", i)\nx[i:] }\n"
       "fn masked(x) = sum(x[x > 1.5])\n"
+      "fn drawn(k, n) { let (a, b) = split(k)\nif n > 2 { uniform(a, n) } else { normal(fold_in(b, n), n) } }\n"
       "fn nested(x) = (vmap (r => fold((c, v) => c * 0.5 + v, 0.0, r)))(x)\n";
   REQUIRE(session.run(session.add_source("program", definitions)).ok());
   for (auto [call, types] : {std::pair{"softmax_rows", "f32[n, m]"}, {"windows", "i32[n], i32"}, {"loop", "f32[n]"}, {"branch", "f32[n], i32"},
                              {"masked", "f64[n]"}, {"nested", "f32[n, m]"}, {"vmap[0, _] windows", "i32[b, n], i32"}, {"vmap loop", "f32[b, n]"},
-                             {"vmap[0, _] branch", "f32[b, 3], i32"}, {"vmap nested", "f32[b, n, m]"}}) {
+                             {"vmap[0, _] branch", "f32[b, 3], i32"}, {"vmap nested", "f32[b, n, m]"}, {"drawn", "key, i32"}, {"vmap[0, _] drawn", "key[n], i32"}}) {
     INFO(call);
     std::string text;
     Outcome outcome = session.show_stage(call, types, "ir", &text);

@@ -55,8 +55,16 @@ Arrays run(const Function& f, Arrays arguments) {
   return evaluate(f, context, std::move(arguments));
 }
 
+/// Keys of other words, which are used on their own.
+Array other_keys(const Array& a, int64_t lane) {
+  Array words = words_of(a);
+  for (int64_t i = 0; i < words.count(); ++i) words.data<uint64_t>()[i] += static_cast<uint64_t>(lane);
+  return fresh_keys(words);
+}
+
 /// The operand as lane `lane` has it: the same elements in another order, so that indices stay in range.
 Array variant(const OpDef& def, const Array& a, int64_t lane) {
+  if (a.dtype == DType::Key && lane) return other_keys(a, lane);
   Array out = Array::make(a.dtype, a.shape);
   out.owners = a.owners;
   int64_t n = a.count();

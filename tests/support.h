@@ -19,6 +19,7 @@ class ReferenceContext final : public EvalContext {
   }
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override {
     ReferenceContext own;
+    own.keys_ = keys_;
     std::vector<Array> out = evaluate(*op.bodies[0], own, std::move(arguments));
     printed += own.printed;
     return out;
@@ -32,7 +33,12 @@ class ReferenceContext final : public EvalContext {
   void end_region() override {}
   void push_lane(int64_t) override {}
   void pop_lane() override {}
+  LaneIndex running_lane() const override { return {}; }
+  KeyLedger& keys() override { return *keys_; }
   void poll() override {}
+
+ private:
+  std::shared_ptr<KeyLedger> keys_ = std::make_shared<KeyLedger>();   // a context's uses of keys end with it
 };
 
 /// Bit for bit, but that all NaNs are one value. `tolerance`: floats may differ by this much of the larger of 1 and the

@@ -19,23 +19,18 @@ struct RoleOf {
       if (!fits(op.output(i))) return false;
     return true;
   }
-  bool computes() const {  // keys are moved, never computed on
-    for (ValueId v : op.inputs)
-      if (f.type(v).dtype > DType::F64) return false;
-    return dense_numbers();
-  }
   Role moved() const { return dense_numbers() ? Role::Inline : Role::Native; }
 
-  Role operator()(const CodeElementwise&) const { return computes() ? Role::Inline : Role::Native; }
+  Role operator()(const CodeElementwise&) const { return dense_numbers() ? Role::Inline : Role::Native; }
   Role operator()(const CodeView&) const { return moved(); }
   Role operator()(const CodeReshape&) const { return dense_numbers() ? Role::Reshape : Role::Native; }
-  Role operator()(const CodeReduce&) const { return computes() ? Role::Reduce : Role::Native; }
+  Role operator()(const CodeReduce&) const { return dense_numbers() ? Role::Reduce : Role::Native; }
   Role operator()(const CodeIota&) const { return moved(); }
   Role operator()(const CodeConstant&) const { return Role::Constant; }
   Role operator()(const CodeGather&) const { return moved(); }
   Role operator()(const CodeWindow&) const { return moved(); }
-  Role operator()(const CodeScatter&) const { return computes() ? Role::Scatter : Role::Native; }
-  Role operator()(const CodeCheck& c) const { return c.failed && computes() ? Role::Check : Role::Native; }
+  Role operator()(const CodeScatter&) const { return dense_numbers() ? Role::Scatter : Role::Native; }
+  Role operator()(const CodeCheck& c) const { return c.failed && dense_numbers() ? Role::Check : Role::Native; }
   Role operator()(const CodeSize&) const { return op.inputs.empty() ? Role::Inline : Role::Native; }
   template <class Other>
   Role operator()(const Other&) const {
@@ -45,7 +40,7 @@ struct RoleOf {
 
 }  // namespace
 
-bool is_kernel_dtype(DType dtype) { return dtype != DType::Str; }
+bool is_kernel_dtype(DType dtype) { return dtype <= DType::F64; }
 
 Role role_of(const Function& f, const Op& op) { return std::visit(RoleOf{f, op}, op.def->code); }
 

@@ -15,6 +15,8 @@ class ForwardingContext : public EvalContext {
  public:
   explicit ForwardingContext(EvalContext& outer) : outer_(outer) {}
   void poll() override { outer_.poll(); }
+  LaneIndex running_lane() const override { return outer_.running_lane(); }
+  KeyLedger& keys() override { return outer_.keys(); }
 
  protected:
   EvalContext& outer_;

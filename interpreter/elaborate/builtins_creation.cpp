@@ -10,9 +10,6 @@
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
-namespace {
-
-using A = BuiltinArguments;
 
 DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallback) {
   if (absent(value)) return fallback;
@@ -30,6 +27,10 @@ DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallb
   }
   e.error(Kind::Type, fmt::format("`dtype` takes a type such as f32, and this is {}", describe(*value)), help);
 }
+
+namespace {
+
+using A = BuiltinArguments;
 
 Sym filled(Elaborator& e, A& a, double value) {
   DType dtype = dtype_argument(e, a[1], DType::F32);

@@ -77,8 +77,14 @@ template <const OpDef& Op> Sym cumulative(Elaborator& e, A& a) {
   return e.emit(Op, {e.use(x)}, {{"axis", axis}});
 }
 
+Leaf ordered(Elaborator& e, const Sym& value, const char* what) {
+  Leaf x = e.array(value, what);
+  if (x.type.dtype == DType::Key) e.error(Kind::Type, fmt::format("keys have no order: `{}` takes numbers or text, and this is {}", what, describe(x)));
+  return x;
+}
+
 template <const OpDef& Op> Sym sorting(Elaborator& e, A& a) {
-  Leaf x = e.array(*a[0], Op.name);
+  Leaf x = ordered(e, *a[0], Op.name);
   if (x.type.rank() == 0) e.error(Kind::Type, fmt::format("`{}` takes an array, and this is the scalar {}", Op.name, describe(x)));
   int64_t axis = absent(a[1]) ? x.type.rank() - 1 : e.axis(*a[1], x.type.rank(), "`axis`");
   bool descending = !absent(a[2]) && e.static_bool(*a[2], "`descending`");
@@ -86,7 +92,7 @@ template <const OpDef& Op> Sym sorting(Elaborator& e, A& a) {
 }
 
 Sym top_k(Elaborator& e, A& a) {
-  Leaf x = e.array(*a[0], "top_k");
+  Leaf x = ordered(e, *a[0], "top_k");
   if (x.type.rank() == 0) e.error(Kind::Type, fmt::format("`top_k` takes an array, and this is the scalar {}", describe(x)));
   Dim k = e.size(*a[1], "`k`"), n = x.type.dims.back();
   if (k.constant() && n.constant() && *k.constant() > *n.constant()) e.error(Kind::Value, fmt::format("top_k of {} from {} elements", k.text(), n.text()), "k is at most the length of the last axis");

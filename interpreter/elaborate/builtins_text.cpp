@@ -45,7 +45,9 @@ Sym tokenize(Elaborator& e, A& a) {
 }
 
 Sym split(Elaborator& e, A& a) {
+  if (const Leaf* k = a[0]->leaf(); k && k->type.dtype == DType::Key) return split_key(e, *k, absent(a[2]) ? a[1] : a[2]);
   Leaf x = text(e, *a[0], "split");
+  if (!absent(a[2])) e.error(Kind::Type, "split of text takes a separator, and no number of parts", "split(text, \" \")");
   return e.emit(*find_op("split"), {e.use(x)}, with_defines(x, {{"text", absent(a[1]) ? " " : e.static_string(*a[1], "the separator")}}));
 }
 
@@ -181,7 +183,7 @@ constexpr BuiltinDef list[] = {
     {"bytes", "text", "The bytes as u8.", units<bytes_name>},
     {"codepoints", "text", "The code points as i32.", units<codepoints_name>},
     {"tokenize", "text, kind=", "Tokens: \"words\" (the default), \"chars\", or the matches of a regular expression.", tokenize},
-    {"split", "text, separator=", "Pieces between separators.", split},
+    {"split", "x, separator=, n=", "Pieces of a text between separators; of a key: n keys that belong to it.", split},
     {"join", "rows, separator=", "The texts of each row in one.", join},
     {"lengths", "rows", "Length of each row.", lengths},
     {"flatten", "x", "All elements in one row.", flatten},

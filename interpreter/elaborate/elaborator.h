@@ -286,10 +286,14 @@ class Elaborator {
   std::set<std::string> written_;     // globals that the statement binds or assigns
 };
 
-/// Sets the span that emitted operations and errors get, for the duration of a scope.
+/// Sets the span that emitted operations and errors get, for the duration of a scope. In stdlib/ it stays the caller's:
+/// a place there says nothing to them.
 class SpanScope {
  public:
-  SpanScope(Elaborator& e, Span span) : e_(e), previous_(e.span_) { if (span.known()) e.span_ = span; }
+  SpanScope(Elaborator& e, Span span) : e_(e), previous_(e.span_) {
+    bool library = !e.contexts_.empty() && e.contexts_.back().library;
+    if (span.known() && !(library && previous_.known())) e.span_ = span;
+  }
   ~SpanScope() { e_.span_ = previous_; }
   SpanScope(const SpanScope&) = delete;
 

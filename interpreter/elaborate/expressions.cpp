@@ -165,11 +165,12 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
       {"int8", "write i8"}, {"uint64", "write u64"}, {"uint32", "write u32"}, {"uint16", "write u16"}, {"uint8", "write u8"},
       {"bool_", "write bool"}, {"array", "write [a, b]"}, {"asarray", "write [a, b]"}, {"zip", "write (a, b) as the source: for (x, y) in (a, b)"},
       {"enumerate", "write `for i in 0..len(x)`"}, {"open", "write read_text(path)"}, {"type", "write dtype(x) or shape(x)"},
-      {"concatenate", "write concat((a, b))"}, {"astype", "write f32(x)"}, {"newaxis", "write `none`: x[:, none]"}};
+      {"concatenate", "write concat((a, b))"}, {"astype", "write f32(x)"}, {"newaxis", "write `none`: x[:, none]"},
+      {"PRNGKey", "write key(seed)"}, {"split_key", "write split(k, n)"}, {"shuffle", "write permutation(k, x)"}, {"rand", "write uniform(k, shape)"},
+      {"randn", "write normal(k, shape)"}, {"seed", "write key(seed), and pass the key on"}};
   // Names that the language promises and that come with later parts.
   static const std::set<std::string> planned{
-      "key", "split_key", "fold_in", "random_bits", "uniform", "normal", "randint", "permutation", "bernoulli", "categorical",
-      "choice", "gumbel", "exponential", "truncated_normal", "clone", "same", "value_and_grad", "jvp", "vjp", "hessian", "jacobian",
+      "value_and_grad", "jvp", "vjp", "hessian", "jacobian",
       "stop_gradient", "checkpoint", "custom_grad", "psum", "pmean", "pmax", "pmin", "all_gather", "all_to_all", "ppermute",
       "psum_scatter", "axis_index", "axis_size", "shard", "replicate", "constrain", "placement", "devices", "einsum",
       "solve", "cholesky", "qr", "svd", "unpad", "map_rows", "read_csv", "write_text", "write_jsonl", "load_npy", "save_npy",
@@ -289,9 +290,9 @@ Leaf Elaborator::dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& c
   DType dtype = leaves[0].type.dtype;
   bool weak = leaves[0].weak;
   for (const Leaf& x : leaves) {
-    bool text = x.type.dtype == DType::Str, first_text = dtype == DType::Str;
-    if (text != first_text) error(Kind::Type, fmt::format("an array holds one type: {} against {}", name_of(dtype), name_of(x.type.dtype)));
-    if (!text) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
+    bool number = x.type.dtype <= DType::F64 && dtype <= DType::F64;
+    if (!number && x.type.dtype != dtype) error(Kind::Type, fmt::format("an array holds one type: {} against {}", name_of(dtype), name_of(x.type.dtype)));
+    if (number) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
   }
   for (const Leaf& x : leaves) converted.push_back(cast(x, dtype));
   return converted[0];

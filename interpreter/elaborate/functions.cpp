@@ -202,7 +202,7 @@ void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::
     error(Kind::Type, fmt::format("`{}` of {} is {}, and this is {}", parameter_title(p), title(f), what, describe(value)));
   };
   DType dtype = DType::F32;
-  if (!parse_dtype(type.dtype, &dtype)) fail(Kind::Name, type.span, fmt::format("`{}` is no type", type.dtype), "the types are bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 str");
+  if (!parse_dtype(type.dtype, &dtype)) fail(Kind::Name, type.span, fmt::format("`{}` is no type", type.dtype), "the types are bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 str key");
   std::string text = type.dtype;
   if (!type.sizes.empty()) {
     text += "[";

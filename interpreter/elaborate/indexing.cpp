@@ -341,8 +341,9 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
   Advanced index = advanced(parts);
   DType dtype = x.type.dtype;
   bool lossy = value.type.dtype != dtype && !(value.weak && !(is_float(value.type.dtype) && !is_float(dtype)));
-  if (lossy && (value.type.dtype > DType::F64 || dtype > DType::F64 || promote(dtype, value.type.dtype) != dtype))
-    error(Kind::Type, fmt::format("{} does not go into {}", describe(value), describe(x)), fmt::format("convert it: {}(v)", name_of(dtype)));
+  bool other = value.type.dtype != dtype && (value.type.dtype > DType::F64 || dtype > DType::F64);
+  if (other || (lossy && promote(dtype, value.type.dtype) != dtype))
+    error(Kind::Type, fmt::format("{} does not go into {}", describe(value), describe(x)), other ? "" : fmt::format("convert it: {}(v)", name_of(dtype)));
   Leaf v = cast(value, dtype);
   Dims shape = result_dims(parts, index.dims, index.place, index.apart);
   auto fitted = [&](Leaf y) {   // the value in the written shape

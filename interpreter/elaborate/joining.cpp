@@ -44,6 +44,7 @@ Leaf placeholder_of(Elaborator& e, const Type& type, std::span<const Dim> unknow
     Leaf one = e.emit(constant_op, {}, {{"value", Array::strings({&empty, 1}).reshaped({})}});
     return e.broadcast_to(one, dims);
   }
+  if (type.dtype == DType::Key) return e.broadcast_to(e.emit(constant_op, {}, {{"value", Array::zeros(DType::Key, {})}}), dims);
   return e.full(dims, is_float(type.dtype) ? float_leaf(0) : type.dtype == DType::Bool ? bool_leaf(false) : int_leaf(0), type.dtype);
 }
 

@@ -7,6 +7,7 @@
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/passes/batch.h"
+#include "interpreter/passes/common_keys.h"
 
 namespace tercet {
 
@@ -70,16 +71,19 @@ std::vector<BatchedValue> Elaborator::lanes_one_by_one(const Function& f, std::s
   Builder body("lane");
   body.param({DType::I64, {}});
   std::vector<ValueId> params, inputs;
+  std::vector<bool> mapped;
   int64_t consumed = 0;
   for (size_t i = 0; i < f.params.size(); ++i) {   // the mapped arguments come first
     params.push_back(body.param(f.type(f.params[i])));
-    inputs.push_back(arguments[i].value);
-    consumed += arguments[i].mapped;
+    mapped.push_back(arguments[i].mapped);
+    inputs.push_back(mapped[i] ? arguments[i].value : mark_at_border(builder(), arguments[i].value, "common", span_));
+    consumed += mapped[i];
   }
-  std::vector<ValueId> results = inline_function(body, f, params);
+  std::vector<ValueId> results = inline_function(body, *mark_common_keys(f, mapped), params);
   std::vector<BatchedValue> out;
   Attrs attrs{{"length", lanes}, {"carried", int64_t{0}}, {"consumed", consumed}, {"lanes", true}};
-  for (ValueId v : builder().emit_many(scan_op, std::move(inputs), std::move(attrs), span_, {body.finish(results)})) out.push_back({v, true});
+  for (ValueId v : builder().emit_many(scan_op, std::move(inputs), std::move(attrs), span_, {body.finish(results)}))
+    out.push_back({mark_at_border(builder(), v, "own", span_), true});
   return out;
 }
 

@@ -7,6 +7,12 @@ namespace tercet {
 /// Whether an optional argument was left out; `none` says the same.
 inline bool absent(const std::optional<Sym>& argument) { return !argument || argument->is_none(); }
 
+/// The dtype that an argument names (f32, or the text "f32"); error `type` where it is none (builtins_creation.cpp).
+DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallback);
+
+/// Keys that come of a key, as split(k, n): n may be a shape (builtins_random.cpp).
+Sym split_key(Elaborator& e, const Sym& key, const std::optional<Sym>& n);
+
 /// The product of sizes: 1 of none.
 inline Dim element_count(std::span<const Dim> sizes) {
   Dim count(1);

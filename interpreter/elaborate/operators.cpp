@@ -439,7 +439,7 @@ Leaf Elaborator::move_axis(const Leaf& x, int64_t from, int64_t to) {
 Leaf Elaborator::select(const Leaf& mask, const Leaf& a, const Leaf& b) {
   std::array<Leaf, 3> all{mask, a, b};
   bool weak = false;
-  if ((a.type.dtype > DType::F64) != (b.type.dtype > DType::F64)) error(Kind::Type, fmt::format("`where` takes two values of one type, and these are {} and {}", describe(a), describe(b)));
+  if ((a.type.dtype > DType::F64 || b.type.dtype > DType::F64) && a.type.dtype != b.type.dtype) error(Kind::Type, fmt::format("`where` takes two values of one type, and these are {} and {}", describe(a), describe(b)));
   DType dtype = a.type.dtype > DType::F64 ? a.type.dtype : promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);
   if (mask.type.dtype != DType::Bool) error(Kind::Type, fmt::format("`where` takes a bool condition, and this is {}", describe(mask)), "compare it: x != 0");
   std::vector<Dim> dims = common_dims(all);

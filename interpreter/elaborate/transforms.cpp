@@ -111,6 +111,8 @@ std::shared_ptr<JitCounter> Elaborator::jit_counter(const Sym& function) {
 
 Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
   if (inside_jit_) return apply(*t.function, std::move(arguments), span);   // one program already
+  auto* closure = t.function->as<Sym::Closure>();
+  SpanScope at(*this, closure && closure->library ? t.spec->span : Span{});   // all calls of it are one compiled program
   JitCall call = elaborate_jit(t, std::move(arguments), span);
   std::vector<ValueId> ids = emit_jit_call(builder(), call.entry, std::move(call.inputs), span_);
   size_t at = 0;
@@ -135,6 +137,8 @@ Sym Elaborator::explain(const Sym& function, std::span<const Sym> arguments) {
 }
 
 Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
+  auto* closure = t.function->as<Sym::Closure>();
+  SpanScope at(*this, closure && closure->library ? t.spec->span : Span{});   // all calls of it are one compiled program
   // Parameters of the compiled function: the arguments' arrays, then what the function captured.
   std::vector<Leaf> given;
   for (CallArgument& a : arguments) collect_leaves(a.value, given);
@@ -145,9 +149,9 @@ Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::ve
   JitSizes sizes;
   for (;;) {
     Frame body("jit", outer, true);
-    size_t at = 0;
+    size_t next = 0;
     auto inside = [&](const Leaf& x) {
-      size_t i = at++;
+      size_t i = next++;
       if (fixed[i]) return x;
       Type type = x.type;
       for (size_t k = 0; k < type.dims.size(); ++k)

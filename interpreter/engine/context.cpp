@@ -165,6 +165,7 @@ void Session::Context::begin_region() { ++region_depth_; }
 
 void Session::Context::end_region() {
   if (--region_depth_ > 0) return;
+  session_.keys_.end_lanes();
   std::vector<Line> lines = std::move(lines_);
   std::optional<Diagnostic> failure = std::move(failure_);
   lines_.clear();

@@ -15,6 +15,8 @@ class Session::Context final : public EvalContext {
   void end_region() override;
   void push_lane(int64_t lane) override { lanes_.push_back(lane); }
   void pop_lane() override { lanes_.pop_back(); }
+  LaneIndex running_lane() const override { return lanes_; }
+  KeyLedger& keys() override { return session_.keys_; }
   void poll() override;
 
  private:

@@ -131,6 +131,13 @@ Outcome Session::run(const SourceFile& source) {
   });
 }
 
+Outcome Session::rerun(const SourceFile& source) {
+  keys_.set_trial(true);
+  Outcome out = run(source);
+  keys_.set_trial(false);
+  return out;
+}
+
 Outcome Session::define(const SourceFile& source) {
   auto write = std::exchange(options_.write, [](std::string_view) {});
   Outcome out = run(source);
@@ -185,6 +192,7 @@ std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Arr
 
 std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
   BudgetScope budget(budget_);
+  KeyAttempt attempt(keys_);                     // a statement that fails has used no key
   try {
     Names names(*this);
     Elaborated e = Elaborator(names).statement(statement);
@@ -209,6 +217,8 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
     if (e.value) value = value_of(*e.value);
     if (auto* t = value ? value->as<Value::Tuple>() : nullptr; t && t->elements.empty()) value.reset();   // nothing to show
     for (size_t i = 0; i < values.size(); ++i) globals_[e.bindings[i].name] = std::move(values[i]);
+    attempt.keep();
+    keys_.keep();
     return value;
   } catch (Failure& failure) {
     if (!failure.first().span.known() && failure.first().kind != Kind::Interrupt) failure.first().span = statement.span;

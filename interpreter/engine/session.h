@@ -11,6 +11,7 @@
 #include "base/diagnostic.h"
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/engine/backend.h"
+#include "interpreter/runtime/keys.h"
 
 namespace tercet {
 
@@ -41,6 +42,8 @@ class Session {
   const SourceFile& add_source(std::string name, std::string text) { return sources_.add(std::move(name), std::move(text)); }
   const SourceMap& sources() const { return sources_; }
   Outcome run(const SourceFile& source);
+  /// As run(), but random keys are as if it had not run, and may have been used before: for measurements.
+  Outcome rerun(const SourceFile& source);
   /// Syntax, names, and the types and sizes of functions whose parameters are annotated; runs nothing.
   Outcome check(const SourceFile& source);
   /// Runs a source without its output: for tools that need its definitions.
@@ -78,6 +81,7 @@ class Session {
   std::vector<ast::Program> programs_;           // keep the trees of running code alive
   std::atomic<bool> interrupted_{false};
   std::shared_ptr<MemoryBudget> budget_;
+  KeyLedger keys_;
 };
 
 /// "i32[3]", "tuple", …: what the prompt shows before a value.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "interpreter/ir/function.h"
+#include "interpreter/runtime/keys.h"
 
 namespace tercet {
 
@@ -38,6 +39,10 @@ class EvalContext {
   /// While a region's lanes run one after another: the lane that is running is put before every LaneIndex.
   virtual void push_lane(int64_t lane) = 0;
   virtual void pop_lane() = 0;
+  /// The lanes around this place that run one after another.
+  virtual LaneIndex running_lane() const = 0;
+  /// The keys that were used so far.
+  virtual KeyLedger& keys() = 0;
 
   /// Throws error `interrupt` or `limit` when asked to stop. Cheap; called between operations and inside long ones.
   virtual void poll() = 0;

@@ -76,6 +76,7 @@ bool same_application(const Op& a, const Op& b) {
 size_t Builder::find_scalar(const Op& op, std::span<const Type> outputs) {
   const std::vector<Op>& ops = function_->ops;
   if (op.def->effect != Effect::Pure || !op.bodies.empty() || outputs.size() != 1 || outputs[0].rank() != 0) return ops.size();
+  if (outputs[0].dtype == DType::Key) return ops.size();   // keys made twice are two keys
   size_t hash = std::hash<const void*>{}(op.def);
   for (ValueId v : op.inputs) hash = hash * 31 + v;
   auto [first, last] = scalars_.equal_range(hash);

@@ -9,6 +9,7 @@
 #include "interpreter/ir/function.h"
 #include "interpreter/ir/op_def.h"
 #include "interpreter/ir/rewrite.h"
+#include "interpreter/runtime/keys.h"
 
 namespace tercet {
 namespace {
@@ -34,7 +35,7 @@ std::string element_text(const Array& a, int64_t i) {
   return visit_dtype(a.dtype, [&]<class T>() -> std::string {
     const T& x = a.data<T>()[i];
     if constexpr (std::is_same_v<T, StringRef>) return quoted_text(x.view());
-    else if constexpr (std::is_same_v<T, KeyBits>) return "<handle>";
+    else if constexpr (std::is_same_v<T, KeyBits>) return fmt::format("{}", word_of(x));
     else if constexpr (std::is_same_v<T, bool>) return x ? "true" : "false";
     else if constexpr (std::is_integral_v<T>) return fmt::format("{}", x);
     else if (auto v = Compute<T>::load(x); v != v) return "nan";   // NaNs are one value

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "interpreter/ir/op_def.h"
+#include "interpreter/runtime/keys.h"
 
 namespace tercet {
 namespace {
@@ -176,7 +177,7 @@ class Reader {
       if (i >= out.count()) bad("fewer elements");
       visit_dtype(element, [&]<class T>() {
         if constexpr (std::is_same_v<T, StringRef>) texts.push_back(string());
-        else if constexpr (std::is_same_v<T, KeyBits>) bad("numbers");
+        else if constexpr (std::is_same_v<T, KeyBits>) out.data<T>()[i] = key_of(parse<uint64_t>(number()), nullptr);   // constant keys are never used
         else if constexpr (std::is_same_v<T, bool>) out.data<T>()[i] = word() == "true";
         else out.data<T>()[i] = Compute<T>::store(parse<typename Compute<T>::type>(number()));
       });

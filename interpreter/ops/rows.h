@@ -27,12 +27,15 @@ extern const OpDef dot_op, sort_op, argsort_op, top_k_op;
 extern const OpDef as_size_op, dim_value_op;
 // effects.cpp
 extern const OpDef check_index_op, check_window_op, check_nonzero_op, check_dims_op, assert_op, print_op, region_begin_op, region_end_op;
+// random.cpp
+extern const OpDef threefry_op, unit_interval_op, key_words_op, new_keys_op, mark_keys_op, use_key_op;
 // control.cpp
 extern const OpDef cond_op, while_op, scan_op, call_op;
 
 /// The rows of one family, listed at the end of its file.
 using Family = std::span<const OpDef* const>;
 extern const Family arithmetic_rows, comparison_rows, bit_rows, cast_rows, math_rows, structure_rows, reduction_rows,
-    scan_rows, indexing_rows, contraction_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows;
+    scan_rows, indexing_rows, contraction_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows,
+    random_rows;
 
 }  // namespace tercet

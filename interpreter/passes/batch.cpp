@@ -7,6 +7,7 @@
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/jit_call.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/passes/common_keys.h"
 
 namespace tercet {
 namespace {
@@ -104,7 +105,7 @@ class Batcher final : public BatchContext {
     for (int pass = 0; pass < 2; ++pass)   // mapped operands are consumed, the others captured
       for (size_t i = 0; i < operands.size(); ++i)
         if (operands[i].mapped == (pass == 0)) {
-          inputs.push_back(operands[i].value);
+          inputs.push_back(pass == 0 ? operands[i].value : mark_at_border(out_, operands[i].value, "opaque", op.span));
           slices[i] = body.param(lane_type(operands[i]));
           consumed += pass == 0;
         }
@@ -115,7 +116,8 @@ class Batcher final : public BatchContext {
     FunctionPtr lane = body.finish(body.emit_many(*op.def, slices, inner_attrs, op.span, bodies));
     Attrs attrs{{"length", lanes_}, {"carried", int64_t{0}}, {"consumed", consumed}, {"lanes", true}};
     std::vector<BatchedValue> out;
-    for (ValueId v : out_.emit_many(scan_op, std::move(inputs), std::move(attrs), op.span, {lane})) out.push_back({v, true});
+    for (ValueId v : out_.emit_many(scan_op, std::move(inputs), std::move(attrs), op.span, {lane}))
+      out.push_back({mark_at_border(out_, v, "own", op.span), true});
     return out;
   }
 

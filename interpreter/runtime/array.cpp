@@ -91,7 +91,7 @@ Array Array::make(DType dtype, const Shape& shape) {
   a.dtype = dtype;
   a.shape = shape;
   a.buffer = Buffer::allocate(element_count(shape) * static_cast<int64_t>(size_of(dtype)));
-  if (dtype == DType::Str) std::memset(static_cast<void*>(a.raw()), 0, static_cast<size_t>(a.buffer->size()));
+  if (dtype >= DType::Str) std::memset(static_cast<void*>(a.raw()), 0, static_cast<size_t>(a.buffer->size()));
   return a;
 }
 

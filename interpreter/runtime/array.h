@@ -108,8 +108,31 @@ struct StringRef {
 };
 static_assert(sizeof(StringRef) == 16);
 
-/// A random key element (language.md section 8).
-struct KeyBits { uint32_t high = 0, low = 0; };
+/// What has become of a random key (keys.h).
+using KeyState = uint64_t;
+
+/// A random key element (language.md section 8): two words, and a state that its copies share, in a block that the array
+/// keeps alive. `marks` are of this copy.
+struct KeyBits {
+  /// Same: meant to be the same in every lane. Common: it is the same in every lane. Opaque: as Common, where it could not
+  /// be told that keys split from it are the same as well.
+  enum Mark : uint8_t { None = 0, Same = 1, Common = 2, Opaque = 3 };
+  uint32_t high = 0, low = 0;
+
+  KeyBits() = default;
+  KeyBits(uint32_t first, uint32_t second, KeyState* state) : high(first), low(second), state_(reinterpret_cast<uintptr_t>(state)) {}
+  KeyState* state() const { return reinterpret_cast<KeyState*>(state_ & ~uintptr_t{3}); }   // null: it is never used up
+  Mark mark() const { return static_cast<Mark>(state_ & 3); }
+  KeyBits marked(Mark m) const {
+    KeyBits out = *this;
+    out.state_ = (state_ & ~uintptr_t{3}) | m;
+    return out;
+  }
+
+ private:
+  uintptr_t state_ = 0;
+};
+static_assert(sizeof(KeyBits) == 16);
 
 /// Offsets of the ragged axes, outermost ragged axis first. offsets[r] .. offsets[r+1] is row r of that axis.
 struct Ragged {
@@ -123,7 +146,7 @@ struct Array {
   std::shared_ptr<Buffer> buffer;
   int64_t offset = 0;                                 // bytes from the start of the buffer
   std::shared_ptr<const Ragged> ragged;               // null for dense arrays
-  std::vector<std::shared_ptr<const void>> owners;    // blocks that hold the text of string elements
+  std::vector<std::shared_ptr<const void>> owners;    // blocks that hold the text of strings and the states of keys
 
   static Array make(DType dtype, const Shape& shape);            // uninitialised (strings: empty)
   static Array zeros(DType dtype, const Shape& shape);

@@ -16,7 +16,7 @@ struct DTypeFacts {
 
 constexpr DTypeFacts facts[dtype_count] = {{"bool", 1}, {"i8", 1},  {"i16", 2},  {"i32", 4}, {"i64", 8},
                                            {"u8", 1},   {"u16", 2}, {"u32", 4},  {"u64", 8}, {"f16", 2},
-                                           {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"str", 16}, {"key", 8}};
+                                           {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"str", 16}, {"key", 16}};
 
 const DTypeFacts& facts_of(DType dtype) { return facts[static_cast<int>(dtype)]; }
 

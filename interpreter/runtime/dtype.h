@@ -6,7 +6,7 @@
 
 namespace tercet {
 
-/// bool is one byte, 0 or 1. str elements are StringRef (16 bytes). key elements are two u32 words (8 bytes).
+/// bool is one byte, 0 or 1. str elements are StringRef (16 bytes). key elements are KeyBits (16 bytes).
 enum class DType : uint8_t { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, Str, Key };
 inline constexpr int dtype_count = 15;
 

@@ -43,7 +43,7 @@ Code Generator::expr(const Ty& t, Scope& s, int depth) {
       {5, &Generator::conversion}, {8, &Generator::reduction}, {4, &Generator::cumulative}, {3, &Generator::statistics},
       {4, &Generator::contraction}, {3, &Generator::ordering}, {3, &Generator::counting}, {2, &Generator::masked}, {5, &Generator::indexed},
       {4, &Generator::sliced}, {3, &Generator::window}, {4, &Generator::gathered}, {2, &Generator::taken}, {2, &Generator::updated},
-      {4, &Generator::joined}, {6, &Generator::rearranged}, {2, &Generator::literal_array}, {2, &Generator::created}, {4, &Generator::branch},
+      {4, &Generator::joined}, {6, &Generator::rearranged}, {2, &Generator::literal_array}, {2, &Generator::created}, {2, &Generator::drawn}, {4, &Generator::branch},
       {3, &Generator::block}, {3, &Generator::comprehension}, {4, &Generator::folded}, {4, &Generator::mapped}, {4, &Generator::helper_call},
       {2, &Generator::lambda_call}, {1, &Generator::structure}};
   static const int total = [] {

@@ -70,7 +70,8 @@ class Generator {
       masked(const Ty&, Scope&, int);
   Code indexed(const Ty&, Scope&, int), sliced(const Ty&, Scope&, int), window(const Ty&, Scope&, int), gathered(const Ty&, Scope&, int),
       taken(const Ty&, Scope&, int), updated(const Ty&, Scope&, int);
-  Code joined(const Ty&, Scope&, int), rearranged(const Ty&, Scope&, int), literal_array(const Ty&, Scope&, int), created(const Ty&, Scope&, int);
+  Code joined(const Ty&, Scope&, int), rearranged(const Ty&, Scope&, int), literal_array(const Ty&, Scope&, int), created(const Ty&, Scope&, int),
+      drawn(const Ty&, Scope&, int);
   Code branch(const Ty&, Scope&, int), block(const Ty&, Scope&, int), comprehension(const Ty&, Scope&, int), folded(const Ty&, Scope&, int),
       mapped(const Ty&, Scope&, int), helper_call(const Ty&, Scope&, int), lambda_call(const Ty&, Scope&, int), structure(const Ty&, Scope&, int);
 

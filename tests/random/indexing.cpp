@@ -199,4 +199,15 @@ Code Generator::created(const Ty& t, Scope& s, int) {
   return nullptr;
 }
 
+/// Random numbers. The key is marked as meant for all lanes: that a lane may not have it otherwise holds under vmap only.
+Code Generator::drawn(const Ty& t, Scope& s, int depth) {
+  std::string name = name_of(t.dtype), sizes = shape(t.shape, s);
+  std::string key = rng.pick({"same(key($))", "same(split(key($), 3)[1])", "same(fold_in(key($), 5))", "same(clone(key($)))"}), call;
+  if (t.dtype == DType::Bool) call = fmt::format("bernoulli({}, 0.3, {})", key, sizes);
+  else if (is_float(t.dtype)) call = fmt::format("{}({}, {}, dtype={})", rng.pick({"uniform", "uniform", "normal", "exponential"}), key, sizes, name);
+  else if (is_unsigned_int(t.dtype) && rng.chance(50)) call = fmt::format("random_bits({}, {}, dtype={})", key, sizes, name);
+  else call = fmt::format("randint({}, {}, {}, {}, dtype={})", key, sizes, rng.between(-9, 3), rng.between(0, 300), name);
+  return code(t, call, {expr({DType::I32, {}}, s, depth - 1)});
+}
+
 }  // namespace tercet::random_programs

@@ -28,7 +28,12 @@ class BenchContext final : public EvalContext {
   void end_region() override {}
   void push_lane(int64_t) override {}
   void pop_lane() override {}
+  LaneIndex running_lane() const override { return {}; }
+  KeyLedger& keys() override { return keys_; }
   void poll() override {}
+
+ private:
+  KeyLedger keys_;
 };
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

@@ -493,10 +493,85 @@ def networks():
     return g
 
 
+def random_draws():
+    """Draws of 16 keys each, bit for bit; what goes through a logarithm or erfinv within 4 ulps or 1e-6."""
+    r = np.random.default_rng(5)
+    seeds = np.concatenate([np.array([0, 1, 42, 2**31, 2**32 - 1], np.uint32), r.integers(0, 2**32, 11).astype(np.uint32)])
+    g = Group("random_draws", "jax.random with its default generator", seeds=seeds)
+
+    def values(python):
+        return g.value(f"np.array(jax.vmap(lambda s: (lambda k: {python})(jax.random.key(s)))(seeds))")
+
+    def same(tercet, python):
+        g.lines += [f"print(vmap(s => {tercet.replace('KEY', 'key(s)')})(seeds))", f"#> {text(values(python))}"]
+        g.count += len(seeds)
+
+    def near(tercet, python):
+        value = values(python)
+        step = np.maximum(4 * np.spacing(np.abs(value)), value.dtype.type(1e-6))
+        g.lines += [f"print(all(abs(vmap(s => {tercet.replace('KEY', 'key(s)')})(seeds) - {literal(value)}) <= {literal(step)}))", "#> true"]
+        g.count += len(seeds)
+
+    shape = lambda t: f"({t},)" if t and "," not in t else f"({t})"
+    for t in ["u8", "u16", "u32", "u64"]:
+        for d in ["", "7", "2, 3"]:
+            same(f"random_bits(KEY, {shape(d)}, dtype={t})", f"jax.random.bits(k, {shape(d)}, '{NUMPY[t]}')")
+    children = "jax.vmap(lambda c: jax.random.bits(c, (), 'uint64'))"
+    for n in ["2", "5", "2, 3"]:
+        words = "vmap(c => random_bits(c, dtype=u64))"
+        words = f"vmap({words})" if "," in n else words
+        same(f"{words}(split(KEY, {shape(n)}))", f"{'jax.vmap(' + children + ')' if ',' in n else children}(jax.random.split(k, {shape(n)}))")
+    for i in ["0", "1", "77", "-1", "4294967295u32"]:
+        same(f"random_bits(fold_in(KEY, {i}), dtype=u64)", f"jax.random.bits(jax.random.fold_in(k, np.uint32({int(i.removesuffix('u32')) % 2**32})), (), 'uint64')")
+    g.exact("[random_bits(key(s), dtype=u64) for s in [-1i64, 5000000000, 9223372036854775807]]",
+            "np.array([jax.random.bits(jax.random.key(np.int64(s)), (), 'uint64') for s in [-1, 5000000000, 2**63 - 1]])")
+    for d in ["", "1", "9", "2, 2"]:
+        same(f"uniform(KEY, {shape(d)})", f"jax.random.uniform(k, {shape(d)}, 'float32')")
+    for lo, hi in [("-10", "10"), ("0.1", "0.3"), ("-5", "-1e-6"), ("1e-30", "1e30"), ("3", "1")]:
+        same(f"uniform(KEY, 4, {lo}, {hi})", f"jax.random.uniform(k, (4,), 'float32', {lo}, {hi})")
+    same("uniform(KEY, (2, 3), [0.0, 1.0, -1.0], [1.0, 1.5, 5.0])", "jax.random.uniform(k, (2, 3), 'float32', np.array([0, 1, -1], F), np.array([1, 1.5, 5], F))")
+    same("uniform(KEY, 3, dtype=f64)", "jax.random.uniform(k, (3,), 'float64')")
+    same("uniform(KEY, 3, -2, 7.5, dtype=f64)", "jax.random.uniform(k, (3,), 'float64', -2, 7.5)")
+    same("f32(uniform(KEY, 5, dtype=f16))", "jax.random.uniform(k, (5,), 'float16').astype(F)")
+    same("f32(uniform(KEY, 5, dtype=bf16))", "jax.random.uniform(k, (5,), 'bfloat16').astype(F)")
+    ranges = {"i8": [(-5, 5), (-128, 128), (0, 100)], "u8": [(0, 256), (3, 200)], "i16": [(-1000, 1000), (0, 40000)], "u16": [(7, 65536)],
+              "i32": [(0, 8), (-5, 5), (0, 50257), (-(2**31), 2**31 - 1), (-(2**31), 2**31), (3, 3), (5, -5), (0, 1)],
+              "u32": [(0, 10), (1, 2**32), (-3, 9)], "i64": [(0, 10), (-(2**62), 2**62), (-(2**63), 2**63 - 1)], "u64": [(0, 1000), (5, 2**63 - 1)]}
+    for t, bounds in ranges.items():
+        for lo, hi in bounds:
+            same(f"randint(KEY, 5, {lo}, {hi}, dtype={t})", f"jax.random.randint(k, (5,), np.int64({lo}), np.int64({hi}), '{NUMPY[t]}')")
+    same("randint(KEY, (2, 3), [0, 10, -4], [5, 11, 4])", "jax.random.randint(k, (2, 3), np.array([0, 10, -4]), np.array([5, 11, 4]), 'int32')")
+    for n in [1, 2, 10, 50]:
+        same(f"permutation(KEY, {n})", f"jax.random.permutation(k, {n})")
+    for n in [1625, 1626, 5000]:
+        same(f"permutation(KEY, {n})[:6]", f"jax.random.permutation(k, {n})[:6]")
+    same("permutation(KEY, [1.5, 2.5, 3.5, 4.5, 5.5])", "jax.random.permutation(k, np.array([1.5, 2.5, 3.5, 4.5, 5.5], F))")
+    same("permutation(KEY, reshape(arange(8), (4, 2)))", "jax.random.permutation(k, np.arange(8).reshape(4, 2))")
+    for p in ["0.5", "0.1", "0.999"]:
+        same(f"bernoulli(KEY, {p}, 9)", f"jax.random.bernoulli(k, F({p}), (9,))")
+    same("bernoulli(KEY, [0.2, 0.5, 0.8])", "jax.random.bernoulli(k, np.array([0.2, 0.5, 0.8], F))")
+    same("categorical(KEY, [0.0, 1.0, 2.0, 3.0])", "jax.random.categorical(k, np.arange(4, dtype=F))")
+    same("categorical(KEY, zeros((3, 4)))", "jax.random.categorical(k, np.zeros((3, 4), F))")
+    same("categorical(KEY, zeros((3, 4)), axis=0)", "jax.random.categorical(k, np.zeros((3, 4), F), axis=0)")
+    same("categorical(KEY, zeros((3, 4)), shape=(2, 3))", "jax.random.categorical(k, np.zeros((3, 4), F), shape=(2, 3))")
+    same("choice(KEY, 10, 4)", "jax.random.randint(k, (4,), 0, 10, 'int32')")   # choice draws 64-bit numbers where JAX has them
+    same("choice(KEY, 10, (2, 2), replace=false)", "jax.random.choice(k, 10, (2, 2), replace=False)")
+    same("choice(KEY, [1.5, 2.5, 3.5], 2, replace=false)", "jax.random.choice(k, np.array([1.5, 2.5, 3.5], F), (2,), replace=False)")
+    p, q = "[0.1, 0.2, 0.3, 0.4]", "np.array([0.1, 0.2, 0.3, 0.4], F)"
+    same(f"choice(KEY, 4, 8, p={p})", f"jax.random.choice(k, 4, (8,), p={q})")
+    same(f"choice(KEY, 4, 3, replace=false, p={p})", f"jax.random.choice(k, 4, (3,), replace=False, p={q})")
+    for f in ["normal", "gumbel", "exponential"]:
+        for d in ["", "20", "3, 4"]:
+            near(f"{f}(KEY, {shape(d)})", f"jax.random.{f}(k, {shape(d)}, 'float32')")
+    near("truncated_normal(KEY, 8, -1, 2)", "jax.random.truncated_normal(k, F(-1), F(2), (8,), 'float32')")
+    near("truncated_normal(KEY, 8, -inf, 0.5)", "jax.random.truncated_normal(k, -inf, F(0.5), (8,), 'float32')")
+    return g
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent / "cases" / "golden")
     folder.mkdir(parents=True, exist_ok=True)
-    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, random_indexing, order, linear, networks]
+    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, random_indexing, order, linear, networks, random_draws]
     print(sum(make().write(folder) for make in groups), "values")
 
 
