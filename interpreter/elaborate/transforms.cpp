@@ -109,10 +109,17 @@ std::shared_ptr<JitCounter> Elaborator::jit_counter(const Sym& function) {
   return counter;
 }
 
+namespace {
+/// A library function is compiled once for all calls of it, so it does not know their places.
+Span compiled_at(const Sym::Transformed& t) {
+  auto* closure = t.function->as<Sym::Closure>();
+  return closure && closure->library ? t.spec->span : Span{};
+}
+}  // namespace
+
 Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
   if (inside_jit_) return apply(*t.function, std::move(arguments), span);   // one program already
-  auto* closure = t.function->as<Sym::Closure>();
-  SpanScope at(*this, closure && closure->library ? t.spec->span : Span{});   // all calls of it are one compiled program
+  SpanScope place(*this, compiled_at(t));
   JitCall call = elaborate_jit(t, std::move(arguments), span);
   std::vector<ValueId> ids = emit_jit_call(builder(), call.entry, std::move(call.inputs), span_);
   size_t at = 0;
@@ -137,8 +144,7 @@ Sym Elaborator::explain(const Sym& function, std::span<const Sym> arguments) {
 }
 
 Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
-  auto* closure = t.function->as<Sym::Closure>();
-  SpanScope at(*this, closure && closure->library ? t.spec->span : Span{});   // all calls of it are one compiled program
+  SpanScope place(*this, compiled_at(t));
   // Parameters of the compiled function: the arguments' arrays, then what the function captured.
   std::vector<Leaf> given;
   for (CallArgument& a : arguments) collect_leaves(a.value, given);
