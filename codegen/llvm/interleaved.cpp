@@ -48,6 +48,7 @@ class Interleaved {
 
   /// Element e of lane j goes to place j * size + e.
   void store(const Store& to, llvm::Value* i, const Values& elements) {
+    Body::Place outside = body_.place();
     body_.enter(short_, b_.getInt64(0));
     body_.at_column(i);
     llvm::SmallVector<int> order;
@@ -56,6 +57,7 @@ class Interleaved {
     llvm::Type* element = body_.memory_type(to.dtype, false);
     llvm::Value* pointer = b_.CreateGEP(element, body_.buffer(to.buffer), body_.address(to.address));
     b_.CreateAlignedStore(together, pointer, llvm::Align(element->getScalarSizeInBits() / 8));
+    body_.return_to(outside);   // the rest is emitted outside of this loop
   }
 
   Body& body_;
