@@ -28,13 +28,13 @@ std::string text_of(Bytes bytes) {
 const char* in_words(Schedule schedule) {
   switch (schedule) {
     case Schedule::Elementwise: return "element by element";
-    case Schedule::Interleaved: return "element by element, whole rows of a short last axis at once";
+    case Schedule::Interleaved: return "element by element, a short last axis unrolled";
     case Schedule::RowReduce: return "reduction along the vector loop";
     case Schedule::ColumnReduce: return "reduction across the vector loop";
     case Schedule::SmallReduce: return "reduction of a few elements, unrolled";
     case Schedule::Scatter: return "scatter";
   }
-  return "";
+  return "?";
 }
 
 /// "exp, add x2": in order of first appearance.

@@ -316,6 +316,20 @@ TEST_CASE("results with a short last axis are stored by rows", "[codegen]") {
     }
 }
 
+TEST_CASE("short rows read at a place that each lane knows", "[codegen]") {
+  Dim n = Dim::symbol("n"), m = Dim::symbol("m"), k = Dim::symbol("k");
+  Program b;   // x[i, j, start[i] + e] for e < 2, in whole vectors and the rest
+  ValueId x = b.param({DType::F32, {n, m, k}}), start = b.param({DType::I64, {n}});
+  Dims dims{n, m, Dim(2)};
+  auto counter = [&](int64_t axis) { return b.op("iota", {}, {{"axis", axis}, {"dims", dims}, {"dtype", DType::I64}}); };
+  ValueId place = b.op("add", {b.spread(start, dims, {0}), counter(2)});
+  FunctionPtr f = b.finish({b.op("gather", {x, counter(0), counter(1), place}, {{"axes", Ints{0, 1, 2}}, {"batch", int64_t{0}}})});
+  CHECK(backend().compile(f, {1, 512})->dump("kernels").find("interleaved") != std::string::npos);
+  Array starts = Array::make(DType::I64, {3});
+  for (int64_t i = 0; i < 3; ++i) starts.data<int64_t>()[i] = (i * 5) % 7;
+  for (int64_t width : {15, 16, 20, 37}) check(f, {numbers(DType::F32, {3, width, 9}), starts});
+}
+
 TEST_CASE("a block does not read what another block overwrites", "[codegen]") {
   Dim n = Dim::symbol("n"), m = Dim::symbol("m");
   Program b;   // the second kernel reads x upside down, so nothing may be written to its memory before

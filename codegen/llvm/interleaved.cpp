@@ -57,7 +57,7 @@ class Interleaved {
     llvm::Type* element = body_.memory_type(to.dtype, false);
     llvm::Value* pointer = b_.CreateGEP(element, body_.buffer(to.buffer), body_.address(to.address));
     b_.CreateAlignedStore(together, pointer, llvm::Align(element->getScalarSizeInBits() / 8));
-    body_.return_to(outside);   // the rest is emitted outside of this loop
+    body_.return_to(outside);
   }
 
   Body& body_;

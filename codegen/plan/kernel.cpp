@@ -77,8 +77,15 @@ void add_sizes(std::vector<Dim>& out, const Index& index) {
 }  // namespace
 
 const char* name_of(Schedule schedule) {
-  constexpr const char* names[] = {"elementwise", "interleaved", "row_reduce", "column_reduce", "small_reduce", "scatter"};
-  return names[static_cast<int>(schedule)];
+  switch (schedule) {
+    case Schedule::Elementwise: return "elementwise";
+    case Schedule::Interleaved: return "interleaved";
+    case Schedule::RowReduce: return "row_reduce";
+    case Schedule::ColumnReduce: return "column_reduce";
+    case Schedule::SmallReduce: return "small_reduce";
+    case Schedule::Scatter: return "scatter";
+  }
+  return "?";
 }
 
 std::vector<Dim> Kernel::sizes() const {
