@@ -111,7 +111,8 @@ struct Kernel {
 
 const char* name_of(Schedule schedule);
 std::string print(const Kernel& kernel, int number);
-/// Equal for kernels of one program whose code is equal.
+/// Equal for kernels of one program whose code is equal. Code kept on disk is found by it too (codegen/jit/program_key.h), so
+/// everything that emitting reads belongs in it.
 std::string code_key(const Kernel& kernel, const SizeTable& sizes);
 
 }  // namespace tercet::codegen
