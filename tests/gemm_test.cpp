@@ -125,6 +125,20 @@ TEST_CASE("contract: batches, threads and both forms", "[gemm]") {
     auto expected = chain<float>(s.m, s.n, s.k, {a.data() + i * s.m * s.k, s.k, 1}, {b.data() + i * s.k * s.n, s.n, 1});
     CHECK(std::memcmp(c.data() + i * s.m * s.n, expected.data(), expected.size() * sizeof(float)) == 0);
   }
+  // The same numbers with one operand or both lying the other way.
+  std::vector<float> at(a.size()), bt(b.size()), again(c.size());
+  for (int64_t i = 0; i < s.batch; ++i)
+    for (int64_t p = 0; p < s.k; ++p) {
+      for (int64_t r = 0; r < s.m; ++r) at[static_cast<size_t>((i * s.k + p) * s.m + r)] = a[static_cast<size_t>((i * s.m + r) * s.k + p)];
+      for (int64_t j = 0; j < s.n; ++j) bt[static_cast<size_t>((i * s.n + j) * s.k + p)] = b[static_cast<size_t>((i * s.k + p) * s.n + j)];
+    }
+  for (int which : {1, 2, 3}) {
+    ContractSizes t = s;
+    t.a_transposed = which & 1;
+    t.b_transposed = which & 2;
+    contract(DType::F32, t, false, which & 1 ? bytes(at) : bytes(a), which & 2 ? bytes(bt) : bytes(b), bytes(again));
+    CHECK(std::memcmp(again.data(), c.data(), c.size() * sizeof(float)) == 0);
+  }
   contract(DType::F32, s, true, bytes(a), bytes(b), bytes(c));
   CHECK(c[57] == dot_by_definition(a.data() + s.k, b.data() + 7 * s.k, s.k));
 }

@@ -13,6 +13,7 @@ namespace tercet::codegen {
 namespace {
 
 constexpr int64_t cache_share = 256 << 10;  // bytes of a block: a part of the second-level cache
+constexpr int64_t rows_of_whole_lines = 16;  // of elements of four bytes or more
 using Ranges = std::array<int64_t, 2 * max_rank + 2>;
 
 int64_t block_bytes(const BandLaunch& l) { return l.options.block_bytes > 0 ? l.options.block_bytes : cache_share; }
@@ -68,13 +69,18 @@ class Run {
 
   bool operator()(EvalContext& context) {
     int64_t per_block = std::max<int64_t>(1, block_bytes(l_) / std::max<int64_t>(1, row_bytes(l_)));
-    int64_t blocks = std::max((rows_ + per_block - 1) / per_block, std::min<int64_t>(rows_, l_.options.threads));
-    per_block = (rows_ + blocks - 1) / blocks;
+    // Blocks of sixteen rows begin where a cache line does, whatever a row's length, so that results can be streamed.
+    const int64_t grain = per_block >= 2 * rows_of_whole_lines ? rows_of_whole_lines : 1;
+    const int64_t units = (rows_ + grain - 1) / grain;
+    int64_t blocks = std::max((rows_ + per_block - 1) / per_block, std::min<int64_t>(units, l_.options.threads));
+    blocks = std::min(blocks, units);
+    per_block = (units + blocks - 1) / blocks * grain;
+    auto begin_of = [&](int64_t c) { return std::min(rows_, chunk_begin(c, blocks, units) * grain); };
     workspaces_.resize(static_cast<size_t>(l_.options.threads));
     for (Workspace& w : workspaces_) w = workspace(per_block);
     auto one = [&](int64_t c) {
       int thread = l_.options.threads == 1 ? 0 : std::max(0, tbb::this_task_arena::current_thread_index());
-      block(workspaces_[static_cast<size_t>(thread)], chunk_begin(c, blocks, rows_), chunk_begin(c + 1, blocks, rows_));
+      block(workspaces_[static_cast<size_t>(thread)], begin_of(c), begin_of(c + 1));
     };
     run_chunks(blocks, l_.options.threads, context, one);
     return std::any_of(workspaces_.begin(), workspaces_.end(), [](const Workspace& w) { return w.failed != 0; });

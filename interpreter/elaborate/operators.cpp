@@ -481,6 +481,9 @@ Leaf Elaborator::matmul(const Leaf& a, const Leaf& b) {
   std::vector<Dim> b_dims = in[1].type.dims;
   b_dims[static_cast<size_t>(inner_b)] = left;
   Leaf second = broadcast_to(in[1], b_dims);   // the inner size by the left side's name
+  if (const Op* made = second.frame == frame_ ? builder().definition(second.id) : nullptr; made && made->def == &transpose_op && second.type.rank() == 2)
+    if (made->attrs.get<std::vector<int64_t>>("perm") == std::vector<int64_t>{1, 0})   // read as it lies
+      return emit(dot_op, {use(in[0]), made->inputs[0]}, {{"batch", int64_t{0}}, {"lhs", std::vector<int64_t>{inner_a}}, {"rhs", std::vector<int64_t>{1}}}, weak);
   // Leading axes of the left side alone are free axes; those of the right side come first and go together, as in NumPy.
   if (second.type.rank() <= 2 || in[0].type.rank() == 1)
     return emit(dot_op, {use(in[0]), use(second)}, {{"batch", int64_t{0}}, {"lhs", std::vector<int64_t>{inner_a}}, {"rhs", std::vector<int64_t>{inner_b}}}, weak);

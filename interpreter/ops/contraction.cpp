@@ -52,6 +52,12 @@ Ints joined(int64_t batch, const Ints& x, const Ints& y) {
   return out;
 }
 
+bool is_identity(const Ints& order) {
+  for (size_t k = 0; k < order.size(); ++k)
+    if (order[k] != static_cast<int64_t>(k)) return false;
+  return true;
+}
+
 std::vector<Array> eval_dot(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   int64_t batch = op.attrs.get<int64_t>("batch");
   const Ints &lhs = op.attrs.get<Ints>("lhs"), &rhs = op.attrs.get<Ints>("rhs");
@@ -59,9 +65,11 @@ std::vector<Array> eval_dot(EvalContext& context, const Function& f, const Op& o
   for (int64_t k = 0; k < batch; ++k) shared.push_back(k);
   ContractSizes sizes{product(in[0], shared), product(in[0], left), product(in[0], lhs), product(in[1], right)};
   bool vector_form = left.empty() || right.empty();
-  Array a = permuted(in[0], joined(batch, left, lhs), context);
-  // Vector forms want both operands with the contracted axis innermost.
-  Array b = permuted(in[1], vector_form ? joined(batch, right, rhs) : joined(batch, rhs, right), context);
+  // Vector forms want both operands with the contracted axis innermost; products take either order as it lies.
+  sizes.a_transposed = !vector_form && is_identity(joined(batch, lhs, left)) && !is_identity(joined(batch, left, lhs));
+  sizes.b_transposed = !vector_form && is_identity(joined(batch, right, rhs)) && !is_identity(joined(batch, rhs, right));
+  Array a = sizes.a_transposed ? in[0] : permuted(in[0], joined(batch, left, lhs), context);
+  Array b = sizes.b_transposed ? in[1] : permuted(in[1], vector_form ? joined(batch, right, rhs) : joined(batch, rhs, right), context);
   Array out = Array::make(in[0].dtype, context.shape(f.type(op.output()).dims));
   contract(out.dtype, sizes, vector_form, a.raw(), b.raw(), out.raw());
   return {std::move(out)};
@@ -97,6 +105,9 @@ std::vector<Sample> dot_samples() {
     add({33}, {33, 5}, 0, {0}, {0});
     add({3, 4, 5}, {3, 5, 6}, 1, {2}, {1});
     add({4, 5, 6}, {6, 5, 2}, 0, {1, 2}, {1, 0});
+    add({5, 33}, {17, 33}, 0, {1}, {1});
+    add({33, 5}, {33, 17}, 0, {0}, {0});
+    add({2, 33, 5}, {2, 17, 33}, 1, {1}, {2});
     add({3, 0}, {0, 2}, 0, {1}, {0});
     add({3}, {2}, 0, {}, {});
   }

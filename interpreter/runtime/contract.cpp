@@ -25,14 +25,16 @@ int64_t product_grain(int64_t count, int64_t work, bool packs) {
 
 /// One product in parallel, along its longer side.
 template <class T> void matrix_product(const T* a, const T* b, ContractSizes s, T* out) {
+  const Strided<T> left = s.a_transposed ? Strided<T>{a, 1, s.m} : Strided<T>{a, s.k, 1};
+  const Strided<T> right = s.b_transposed ? Strided<T>{b, 1, s.k} : Strided<T>{b, s.n, 1};
   const bool packs = std::min(s.m, s.n) > gemm_in_place || s.k > gemm_in_place;
   if (s.m >= s.n) {
     parallel_chunks(s.m, product_grain(s.m, s.n * s.k, packs), [&](int64_t, int64_t begin, int64_t end) {
-      gemm_rows<T>(begin, end, s.n, s.k, {a, s.k, 1}, {b, s.n, 1}, out);
+      gemm_rows<T>(begin, end, s.n, s.k, left, right, out);
     });
   } else {
     parallel_chunks(s.n, product_grain(s.n, s.m * s.k, packs), [&](int64_t, int64_t begin, int64_t end) {
-      gemm<T>(s.m, end - begin, s.k, {a, s.k, 1}, {b + begin, s.n, 1}, out + begin, s.n);
+      gemm<T>(s.m, end - begin, s.k, left, {b + begin * right.column_stride, right.row_stride, right.column_stride}, out + begin, s.n);
     });
   }
 }
