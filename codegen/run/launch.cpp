@@ -12,6 +12,7 @@ namespace tercet::codegen {
 namespace {
 
 constexpr int64_t chunk_work = 8'000'000;  // at most about a millisecond: how long a poll may have to wait
+constexpr int64_t tree_across_lanes = 48;   // of a reduction, in points
 constexpr int64_t vector_chunk = 64;       // parts of the vector loop begin at multiples of this
 
 using Ranges = std::array<int64_t, 2 * max_rank + 2>;
@@ -59,8 +60,9 @@ class Run {
   }
   std::byte* result(size_t r) const { return l_.buffers[static_cast<size_t>(k_.reductions[r].buffer)]; }
 
-  /// `points`: of the iteration space per kept point.
+  /// `points`: of the iteration space per kept point. A row is whole vectors and a tree across lanes, however short it is.
   void launch(int64_t points, void* const* totals) {
+    if (k_.schedule == Schedule::RowReduce) points = (points + vector_lanes - 1) / vector_lanes * vector_lanes + tree_across_lanes;
     int64_t work = points * kept_ * k_.cost;
     size_t loop = loop_to_cut();
     if (work <= small_work || loop == k_.loops.size())
