@@ -106,19 +106,11 @@ class ProgramText {
   // ---- who reads what ----
   void find_readers() {
     readers_.resize(f_.types.size());
-    auto note = [&](ValueId v, size_t step) {
-      if (readers_[v].empty() || readers_[v].back() != step) readers_[v].push_back(step);
-    };
     for (size_t at = 0; at < p_.steps.size(); ++at) {
-      if (auto* kernel = std::get_if<KernelStep>(&p_.steps[at].what)) {
-        for (ValueId v : p_.kernels[kernel->kernel].buffers)
-          if (std::find(kernel->written.begin(), kernel->written.end(), v) == kernel->written.end()) note(v, at);
-      } else if (auto* alias = std::get_if<AliasStep>(&p_.steps[at].what)) {
-        note(alias->from, at);
-      } else if (auto* copy = std::get_if<CopyStep>(&p_.steps[at].what)) {
-        note(copy->from, at);
-      } else {
-        for (ValueId v : std::get<NativeStep>(p_.steps[at].what).op->inputs) note(v, at);
+      auto* kernel = std::get_if<KernelStep>(&p_.steps[at].what);
+      for (ValueId v : read_by(p_, p_.steps[at])) {
+        bool made_here = kernel && std::find(kernel->written.begin(), kernel->written.end(), v) != kernel->written.end();
+        if (!made_here && (readers_[v].empty() || readers_[v].back() != at)) readers_[v].push_back(at);
       }
     }
   }
@@ -157,7 +149,7 @@ class ProgramText {
   // ---- kernels ----
   std::string describe(size_t at, const KernelStep& step) {
     const Kernel& k = p_.kernels[step.kernel];
-    std::string out = fmt::format("kernel, {}{}\n", in_words(k.schedule), work_of(k));
+    std::string out = fmt::format("kernel, {}{}\n", in_words(k.schedule), computed(k));
     if (!k.loops.empty()) out += "   " + loops_of(k) + "\n";
     Bytes in = reads(k, step, at), written = writes(step);
     moved_ = moved_ + in + written;
@@ -171,7 +163,7 @@ class ProgramText {
     for (ValueId v : step.written) out += fmt::format("   gives {}: {}\n", type(v), fate(v, k));
     return out;
   }
-  std::string work_of(const Kernel& k) const {
+  std::string computed(const Kernel& k) const {
     Counted names;
     bool gathers = false;
     for (const Node& n : k.nodes) {
@@ -179,13 +171,9 @@ class ProgramText {
       gathers |= n.kind == NodeKind::Clamp;
     }
     if (gathers) names.add("reads at computed places");
-    for (const Reduction& r : k.reductions) names.add(name_of(r.kind));
+    for (const Reduction& r : k.reductions) names.add(codegen::name_of(r.kind));
     if (names.empty() && !k.stores.empty()) names.add(k.nodes.size() > 1 || k.nodes[0].kind == NodeKind::Load ? "moves elements" : "fills");
     return names.empty() ? "" : ": " + names.text();
-  }
-  static const char* name_of(ReduceKind kind) {
-    constexpr const char* names[] = {"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"};
-    return names[static_cast<int>(kind)];
   }
   std::string loops_of(const Kernel& k) const {
     std::vector<std::string> out;
@@ -240,9 +228,13 @@ class ProgramText {
     return total;
   }
   std::string threads_of(const Kernel& k) const {
-    auto count = points(k, k.loops.size());
-    if (!count) return "threads by its sizes";
-    return *count * k.cost <= small_work || options_.threads == 1 ? "1 thread" : fmt::format("{} threads", options_.threads);
+    int64_t kept = 1, reduced = 1;
+    for (const Loop& l : k.loops) {
+      auto n = value(l.extent);
+      if (!n) return "threads by its sizes";
+      (l.reduced ? reduced : kept) *= *n;
+    }
+    return work_of(k, kept, reduced) <= small_work || options_.threads == 1 ? "1 thread" : fmt::format("{} threads", options_.threads);
   }
   /// Arrays whose elements are not next to each other along the vector loop.
   std::string scattered(const Kernel& k) const {

@@ -421,29 +421,12 @@ TEST_CASE("an argument that is used elsewhere is left as it was", "[codegen]") {
 }
 
 TEST_CASE("kernels stop soon after they are asked to", "[codegen]") {
-  class Stopping final : public EvalContext {
+  class Stopping final : public ReferenceContext {
    public:
     int left = 3;
     void poll() override {
       if (--left < 0) fail(Kind::Interrupt, {}, "interrupted");
     }
-    std::vector<Array> run_body(const Function& body, std::vector<Array> a) override {
-      return evaluate(body, *this, std::move(a));
-    }
-    std::vector<Array> call(const Op& op, std::vector<Array> a) override {
-      return run_body(*op.bodies[0], std::move(a));
-    }
-    void report(Diagnostic d, LaneIndex) override { throw Failure(std::move(d)); }
-    void print(std::string, LaneIndex) override {}
-    void begin_region() override {}
-    void end_region() override {}
-    void push_lane(int64_t) override {}
-    void pop_lane() override {}
-    LaneIndex running_lane() const override { return {}; }
-    KeyLedger& keys() override { return keys_; }
-
-   private:
-    KeyLedger keys_;
   };
   Program b;
   Dim n = Dim::symbol("n");

@@ -138,6 +138,8 @@ if HAS_COMPILER:
     lines = explained(center + "(jit center)(x)\nprint(explain(center, ones((1, 9))), explain(center, f64(x)))")
     expect("explain tells which sizes are 1", "made now for sizes that are 1: axis 0 of array 1" in lines, lines)
     expect("explain tells of new types", "made now for arguments of other types, or a size that has to be known" in lines, lines)
+    lines = explained("fn f(x) = argmax(x, axis=-1)\nprint(explain(f, ones((4096, 10))))")
+    expect("explain tells that short rows go to two threads", any(line.endswith("; 2 threads") for line in lines), lines)
     same("explain compiles and does not run", "ran" in tercet(program('print(explain(x => { print("ran"); x }, 1.0))'))[1].split("\n"), False)
     same(":explain", tercet(given=center + ":explain center(x)\n")[1].splitlines()[-1], EXPLAINED[-1])
     lines = explained("fn f(n) { var i = 0; while i < n { i = i + 1 }; i }\nprint(explain(f, 3))")

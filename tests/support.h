@@ -11,7 +11,7 @@
 namespace tercet::test {
 
 /// Evaluates by reference, keeps what is printed, throws what is reported with its lane.
-class ReferenceContext final : public EvalContext {
+class ReferenceContext : public EvalContext {
  public:
   std::string printed;
   std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override {

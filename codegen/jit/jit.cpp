@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <unordered_map>
 
 #include "base/diagnostic.h"
 #include "codegen/jit/program_key.h"
@@ -82,8 +81,8 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCa
   code.kernels.resize(set.programs.size());
   if (!any) return code;
   std::shared_ptr<Jit> jit = Jit::instance();
-  std::vector<std::vector<std::string>> symbols = kernel_symbols(set);
-  std::optional<CacheKey> key = cache ? program_key(set, symbols, simd_bits) : std::nullopt;
+  KernelCodes codes = kernel_codes(set);
+  std::optional<CacheKey> key = cache ? program_key(codes, simd_bits) : std::nullopt;
   std::optional<std::string> known = key ? cache->find(*key) : std::nullopt;
   code.from_cache = known.has_value();
   std::unique_ptr<llvm::MemoryBuffer> object;
@@ -91,19 +90,16 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCa
     object = llvm::MemoryBuffer::getMemBufferCopy(*known);
   } else {
     llvm::LLVMContext context;
-    object = jit->compile(*emit_module(context, set), simd_bits);
+    object = jit->compile(*emit_module(context, codes), simd_bits);
     if (key) cache->store(*key, {object->getBufferStart(), object->getBufferSize()});
   }
   llvm::orc::JITDylib& library = jit->link(std::move(object));
   code.memory = std::shared_ptr<const void>(
       &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
-  std::unordered_map<std::string, KernelFunction> found;
-  for (size_t p = 0; p < symbols.size(); ++p)
-    for (const std::string& symbol : symbols[p]) {
-      KernelFunction& function = found[symbol];
-      if (!function) function = jit->find(library, symbol);
-      code.kernels[p].push_back(function);
-    }
+  std::vector<KernelFunction> functions;
+  for (const KernelCode& c : codes.all) functions.push_back(jit->find(library, c.symbol));
+  for (size_t p = 0; p < codes.of.size(); ++p)
+    for (size_t at : codes.of[p]) code.kernels[p].push_back(functions[at]);
   return code;
 }
 
@@ -111,13 +107,13 @@ std::string llvm_text(const ProgramSet& set) {
   llvm::LLVMContext context;
   std::string text;
   llvm::raw_string_ostream out(text);
-  emit_module(context, set)->print(out, nullptr);
+  emit_module(context, kernel_codes(set))->print(out, nullptr);
   return text;
 }
 
 std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, set);
+  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set));
   std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits);
   prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;

@@ -5,7 +5,6 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "codegen/jit/build_id.h"
 
@@ -40,18 +39,13 @@ bool lasts(const Kernel& k) {
 
 }  // namespace
 
-std::optional<CacheKey> program_key(const ProgramSet& set, const std::vector<std::vector<std::string>>& symbols, int simd_bits) {
+std::optional<CacheKey> program_key(const KernelCodes& codes, int simd_bits) {
   if (build_id().empty()) return std::nullopt;
   std::string text = fmt::format("{}\n{}\n{}\n", build_id(), host(), simd_bits);
-  std::unordered_set<std::string> told;
-  for (const auto& program : set.programs)
-    for (size_t i = 0; i < program->kernels.size(); ++i) {
-      const std::string& symbol = symbols[program->number][i];
-      if (!told.insert(symbol).second) continue;
-      const Kernel& kernel = program->kernels[i];
-      if (!lasts(kernel)) return std::nullopt;
-      text += fmt::format("{} {}\n", symbol, code_key(kernel, program->sizes));
-    }
+  for (const KernelCode& code : codes.all) {
+    if (!lasts(*code.kernel)) return std::nullopt;
+    text += fmt::format("{} {}\n", code.symbol, code.key);
+  }
   return cache_key(text);
 }
 

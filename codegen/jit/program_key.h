@@ -4,12 +4,11 @@
 #include <optional>
 
 #include "codegen/jit/object_cache.h"
-#include "codegen/plan/program.h"
+#include "codegen/llvm/module.h"
 
 namespace tercet::codegen {
 
-/// `symbols`: of kernel_symbols(). Nothing when the code depends on what lasts no longer than the process.
-std::optional<CacheKey> program_key(const ProgramSet& set, const std::vector<std::vector<std::string>>& symbols,
-                                    int simd_bits);
+/// Nothing when the code depends on what lasts no longer than the process.
+std::optional<CacheKey> program_key(const KernelCodes& codes, int simd_bits);
 
 }  // namespace tercet::codegen

@@ -180,6 +180,18 @@ void Body::enter(size_t loop, llvm::Value* i) {
   advance(depth_here);
 }
 
+void Body::enter_sequence(llvm::Value* element) {
+  const size_t first = k_.first_reduced(), end = k_.loops.size() - 1;
+  Values counters(end);
+  for (size_t l = end; l-- > first + 1;) {
+    llvm::Value* extent = size(k_.loops[l].extent);
+    counters[l] = b_.CreateURem(element, extent);
+    element = b_.CreateUDiv(element, extent);
+  }
+  counters[first] = element;
+  for (size_t l = first; l < end; ++l) enter(l, counters[l]);
+}
+
 void Body::emit_lanes(llvm::Value* i, llvm::Value* mask) {
   counters_.back() = i;
   in_lanes_ = true;

@@ -48,15 +48,19 @@ class Body {
   /// Memory of the function itself for `count` elements of `type`.
   llvm::Value* scratch(llvm::Type* type, uint64_t count);
 
-  /// Where emitting stands among the loops, to come back to for emitting the inside of a loop again.
-  struct Place;
-  Place place() const;
-  void return_to(const Place& place);
+  /// While it lives, what is emitted starts where emitting stood among the loops, which it comes back to: for emitting the
+  /// inside of a loop again.
+  class Again;
 
   /// Emits what stands directly inside no loop.
   void emit_outermost();
   /// The counter of loop l is i from here on; emits what stands directly inside it. Not for the vector loop.
   void enter(size_t loop, llvm::Value* i);
+  /// Enters the reduced loops, which run as one sequence, at an element of it. They stand before the vector loop.
+  void enter_sequence(llvm::Value* element);
+  /// The loops 0 .. count - 1 around what inside() emits.
+  template <class Inside>
+  void outer_loops(size_t count, const Inside& inside, size_t loop = 0);
   /// Emits the 16 points i .. i + 15 of the vector loop. `mask`: lanes to compute, null for all.
   void emit_lanes(llvm::Value* i, llvm::Value* mask);
   /// Only sets the vector loop's counter, for address().
@@ -132,14 +136,30 @@ class Body {
   bool in_lanes_ = false, streaming_ = false;
 };
 
-struct Body::Place {
-  std::vector<Running> running;
+class Body::Again {
+ public:
+  explicit Again(Body& body) : body_(body), running_(body.running_) { go_back(); }
+  ~Again() { go_back(); }
+  Again(const Again&) = delete;
+
+ private:
+  void go_back() {
+    body_.running_ = running_;
+    body_.in_lanes_ = false;
+    body_.numbers_.set_lanes(1);
+  }
+  Body& body_;
+  std::vector<Running> running_;
 };
-inline Body::Place Body::place() const { return {running_}; }
-inline void Body::return_to(const Place& place) {
-  running_ = place.running;
-  in_lanes_ = false;
-  numbers_.set_lanes(1);
+
+template <class Inside>
+void Body::outer_loops(size_t count, const Inside& inside, size_t loop) {
+  if (loop == count) return inside();
+  auto [begin, end] = range(loop);
+  simple_loop(b_, begin, end, 1, [&](llvm::Value* i) {
+    enter(loop, i);
+    outer_loops(count, inside, loop + 1);
+  });
 }
 
 template <class Lanes>

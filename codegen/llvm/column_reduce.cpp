@@ -14,25 +14,25 @@ constexpr int64_t partial_bytes = 16 << 10;  // of all partial rows of a strip
 
 class ColumnReduce {
  public:
-  explicit ColumnReduce(Body& body) : body_(body), b_(body.builder()), k_(body.kernel()), column_(k_.loops.size() - 1) {
+  explicit ColumnReduce(Body& body)
+      : body_(body), b_(body.builder()), k_(body.kernel()), column_(k_.loops.size() - 1), first_reduced_(k_.first_reduced()), reducers_(reducers_of(k_, body.numbers(), b_)) {
     int64_t bytes = 0;
-    for (const Reduction& r : k_.reductions) {
-      reducers_.emplace_back(body.numbers(), b_, r.kind, k_.nodes[static_cast<size_t>(r.value)].dtype);
-      for (size_t p = 0; p < reducers_.back().parts(); ++p)
-        bytes += static_cast<int64_t>(size_of(reducers_.back().part(p)));
-    }
+    for (const Reducer& r : reducers_)
+      for (size_t p = 0; p < r.parts(); ++p) bytes += static_cast<int64_t>(size_of(r.part(p)));
     width_ = std::max<int64_t>(vector_lanes, partial_bytes / (reduce_partials * bytes) / vector_lanes * vector_lanes);
     for (Reducer& r : reducers_)
       for (size_t p = 0; p < r.parts(); ++p) {
         llvm::Type* element = body_.memory_type(r.part(p), false);
         rows_.push_back({element, body.scratch(element, static_cast<uint64_t>(width_ * reduce_partials))});
       }
-    while (!k_.loops[first_reduced_].reduced) ++first_reduced_;
   }
 
   void emit() {
     body_.emit_outermost();
-    emit_kept(0);
+    body_.outer_loops(first_reduced_, [&] {
+      auto [begin, end] = body_.range(first_reduced_);
+      simple_loop(b_, begin, end, 1, [&](llvm::Value* block) { emit_strips(block); });
+    });
   }
 
  private:
@@ -40,18 +40,6 @@ class ColumnReduce {
     llvm::Type* element;
     llvm::Value* memory;
   };
-
-  void emit_kept(size_t loop) {
-    auto [begin, end] = body_.range(loop);
-    if (loop == first_reduced_) {
-      simple_loop(b_, begin, end, 1, [&](llvm::Value* block) { emit_strips(block); });
-      return;
-    }
-    simple_loop(b_, begin, end, 1, [&](llvm::Value* i) {
-      body_.enter(loop, i);
-      emit_kept(loop + 1);
-    });
-  }
 
   void emit_strips(llvm::Value* block) {
     llvm::Value* total = b_.getInt64(1);
@@ -73,7 +61,7 @@ class ColumnReduce {
 
   /// One element of every column's sequence.
   void emit_row(llvm::Value* element, llvm::Value* in_block) {
-    enter_reduced(element);
+    body_.enter_sequence(element);
     llvm::Value* is_first = b_.CreateICmpSLT(in_block, b_.getInt64(reduce_partials));
     llvm::Value* row = row_at(b_.CreateAnd(in_block, b_.getInt64(reduce_partials - 1)));
     llvm::Value* position = b_.CreateVectorSplat(vector_lanes, b_.CreateTrunc(element, b_.getInt32Ty()));
@@ -88,21 +76,6 @@ class ColumnReduce {
       return Values{};
     });
   }
-  /// The counters of the reduced loops at this element of the sequence.
-  void enter_reduced(llvm::Value* element) {
-    Values counters(column_);
-    for (size_t l = column_; l-- > first_reduced_;) {
-      if (l == first_reduced_)
-        counters[l] = element;
-      else {
-        llvm::Value* extent = body_.size(k_.loops[l].extent);
-        counters[l] = b_.CreateURem(element, extent);
-        element = b_.CreateUDiv(element, extent);
-      }
-    }
-    for (size_t l = first_reduced_; l < column_; ++l) body_.enter(l, counters[l]);
-  }
-
   /// The tree over the partial rows that there are: p[j] with p[j + 8], then + 4, + 2, + 1.
   void combine_partials(llvm::Value* elements) {
     llvm::Value* filled = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, elements, b_.getInt64(reduce_partials));
@@ -182,7 +155,7 @@ class ColumnReduce {
   Body& body_;
   llvm::IRBuilder<>& b_;
   const Kernel& k_;
-  size_t column_, first_reduced_ = 0;  // numbers of the vector loop and of the first reduced one
+  size_t column_, first_reduced_;  // numbers of the vector loop and of the first reduced one
   int64_t width_;                      // columns of a strip
   std::vector<Reducer> reducers_;
   std::vector<Rows> rows_;

@@ -4,15 +4,8 @@
 namespace tercet::codegen {
 namespace {
 
-void emit_loop(Body& body, size_t loop) {
-  auto [begin, end] = body.range(loop);
-  if (loop + 1 < body.kernel().loops.size()) {
-    simple_loop(body.builder(), begin, end, 1, [&](llvm::Value* i) {
-      body.enter(loop, i);
-      emit_loop(body, loop + 1);
-    });
-    return;
-  }
+void emit_vectors(Body& body) {
+  auto [begin, end] = body.range(body.kernel().loops.size() - 1);
   auto vectors = [&, begin = begin, end = end] {
     body.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
       body.emit_lanes(i, mask);
@@ -40,7 +33,7 @@ void emit_loop(Body& body, size_t loop) {
 void emit_elementwise(Body& body) {
   body.emit_outermost();
   if (body.depth() > 0)
-    emit_loop(body, 0);
+    body.outer_loops(body.kernel().loops.size() - 1, [&] { emit_vectors(body); });
   else
     body.emit_effects(nullptr);
 }

@@ -14,41 +14,30 @@ class Interleaved {
 
   void emit() {
     body_.emit_outermost();
-    emit_outer(0);
-  }
-
- private:
-  void emit_outer(size_t loop) {
-    auto [begin, end] = body_.range(loop < short_ ? loop : column_);
-    if (loop < short_) {
-      simple_loop(b_, begin, end, 1, [&](llvm::Value* i) {
-        body_.enter(loop, i);
-        emit_outer(loop + 1);
+    body_.outer_loops(short_, [&] {
+      auto [begin, end] = body_.range(column_);
+      body_.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
+        std::vector<Values> values(k_.stores.size());   // [store][element]
+        for (int64_t e = 0; e < size_; ++e) emit_element(e, i, mask, values);
+        if (!mask)
+          for (size_t s = 0; s < values.size(); ++s) store(k_.stores[s], i, values[s]);
+        return Values{};
       });
-      return;
-    }
-    body_.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
-      std::vector<Values> values(k_.stores.size());   // [store][element]
-      for (int64_t e = 0; e < size_; ++e) emit_element(e, i, mask, values);
-      if (!mask)
-        for (size_t s = 0; s < values.size(); ++s) store(k_.stores[s], i, values[s]);
-      return Values{};
     });
   }
 
+ private:
   void emit_element(int64_t element, llvm::Value* i, llvm::Value* mask, std::vector<Values>& values) {
-    Body::Place outside = body_.place();
-    body_.return_to(outside);
+    Body::Again again(body_);
     body_.enter(short_, b_.getInt64(static_cast<uint64_t>(element)));
     body_.emit_lanes(i, mask);
     for (size_t s = 0; s < k_.stores.size(); ++s) values[s].push_back(body_.to_memory(body_.lanes(k_.stores[s].value), k_.stores[s].dtype));
     if (mask) body_.emit_effects(mask);
-    body_.return_to(outside);
   }
 
   /// Element e of lane j goes to place j * size + e.
   void store(const Store& to, llvm::Value* i, const Values& elements) {
-    Body::Place outside = body_.place();
+    Body::Again again(body_);
     body_.enter(short_, b_.getInt64(0));
     body_.at_column(i);
     llvm::SmallVector<int> order;
@@ -57,7 +46,6 @@ class Interleaved {
     llvm::Type* element = body_.memory_type(to.dtype, false);
     llvm::Value* pointer = b_.CreateGEP(element, body_.buffer(to.buffer), body_.address(to.address));
     b_.CreateAlignedStore(together, pointer, llvm::Align(element->getScalarSizeInBits() / 8));
-    body_.return_to(outside);
   }
 
   Body& body_;

@@ -8,50 +8,46 @@
 
 namespace tercet::codegen {
 
-std::vector<std::vector<std::string>> kernel_symbols(const ProgramSet& set) {
-  std::vector<std::vector<std::string>> out;
-  std::unordered_map<std::string, std::string> known;
+KernelCodes kernel_codes(const ProgramSet& set) {
+  KernelCodes out;
+  std::unordered_map<std::string, size_t> known;
   for (const auto& p : set.programs) {
-    out.emplace_back();
+    out.of.emplace_back();
     for (size_t i = 0; i < p->kernels.size(); ++i) {
-      std::string own = fmt::format("p{}_k{}", p->number, i);
-      out.back().push_back(known.try_emplace(code_key(p->kernels[i], p->sizes), own).first->second);
+      auto [at, fresh] = known.try_emplace(code_key(p->kernels[i], p->sizes), out.all.size());
+      if (fresh) out.all.push_back({fmt::format("p{}_k{}", p->number, i), at->first, p.get(), &p->kernels[i]});
+      out.of.back().push_back(at->second);
     }
   }
   return out;
 }
 
-std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const ProgramSet& set) {
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const KernelCodes& codes) {
   auto module = std::make_unique<llvm::Module>("tercet", context);
-  std::vector<std::vector<std::string>> symbols = kernel_symbols(set);
-  for (const auto& program : set.programs)
-    for (size_t i = 0; i < program->kernels.size(); ++i) {
-      const Kernel& kernel = program->kernels[i];
-      const std::string& symbol = symbols[program->number][i];
-      if (module->getFunction(symbol)) continue;
-      Body body(*module, kernel, program->sizes, symbol);
-      switch (kernel.schedule) {
-        case Schedule::Elementwise:
-          emit_elementwise(body);
-          break;
-        case Schedule::Interleaved:
-          emit_interleaved(body);
-          break;
-        case Schedule::RowReduce:
-          emit_row_reduce(body);
-          break;
-        case Schedule::ColumnReduce:
-          emit_column_reduce(body);
-          break;
-        case Schedule::SmallReduce:
-          emit_small_reduce(body);
-          break;
-        case Schedule::Scatter:
-          emit_scatter(body);
-          break;
-      }
-      body.finish();
+  for (const KernelCode& code : codes.all) {
+    Body body(*module, *code.kernel, code.program->sizes, code.symbol);
+    switch (code.kernel->schedule) {
+      case Schedule::Elementwise:
+        emit_elementwise(body);
+        break;
+      case Schedule::Interleaved:
+        emit_interleaved(body);
+        break;
+      case Schedule::RowReduce:
+        emit_row_reduce(body);
+        break;
+      case Schedule::ColumnReduce:
+        emit_column_reduce(body);
+        break;
+      case Schedule::SmallReduce:
+        emit_small_reduce(body);
+        break;
+      case Schedule::Scatter:
+        emit_scatter(body);
+        break;
     }
+    body.finish();
+  }
   return module;
 }
 

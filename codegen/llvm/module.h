@@ -8,9 +8,20 @@
 
 namespace tercet::codegen {
 
-/// Names of the functions of all kernels, [program][kernel], as "p0_k2". Kernels of equal code share one.
-std::vector<std::vector<std::string>> kernel_symbols(const ProgramSet& set);
-/// A function of KernelFunction's type under each of these names.
-std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const ProgramSet& set);
+/// Code for one or more kernels of a set.
+struct KernelCode {
+  std::string symbol;      // of its function: "p0_k2"
+  std::string key;         // code_key
+  const Program* program;  // the first that needs it
+  const Kernel* kernel;
+};
+struct KernelCodes {
+  std::vector<KernelCode> all;
+  std::vector<std::vector<size_t>> of;  // [program][kernel] -> place in `all`
+};
+/// Kernels of equal code share one.
+KernelCodes kernel_codes(const ProgramSet& set);
+/// A function of KernelFunction's type for each.
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const KernelCodes& codes);
 
 }  // namespace tercet::codegen

@@ -138,4 +138,11 @@ Values Reducer::across_lanes(Values state) {
   return state;
 }
 
+std::vector<Reducer> reducers_of(const Kernel& kernel, LlvmNumbers& numbers, llvm::IRBuilder<>& b) {
+  std::vector<Reducer> out;
+  for (const Reduction& r : kernel.reductions)
+    out.emplace_back(numbers, b, r.kind, kernel.nodes[static_cast<size_t>(r.value)].dtype);
+  return out;
+}
+
 }  // namespace tercet::codegen

@@ -50,4 +50,7 @@ class Reducer {
   DType element_, state_;
 };
 
+/// One of each reduction of a kernel.
+std::vector<Reducer> reducers_of(const Kernel& kernel, LlvmNumbers& numbers, llvm::IRBuilder<>& b);
+
 }  // namespace tercet::codegen

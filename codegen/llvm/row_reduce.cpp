@@ -11,29 +11,18 @@ namespace {
 
 class RowReduce {
  public:
-  explicit RowReduce(Body& body) : body_(body), b_(body.builder()), k_(body.kernel()), row_(k_.loops.size() - 1) {
-    for (const Reduction& r : k_.reductions)
-      reducers_.emplace_back(body.numbers(), b_, r.kind, k_.nodes[static_cast<size_t>(r.value)].dtype);
-  }
+  explicit RowReduce(Body& body)
+      : body_(body), b_(body.builder()), k_(body.kernel()), row_(k_.loops.size() - 1), reducers_(reducers_of(k_, body.numbers(), b_)) {}
 
   void emit() {
     body_.emit_outermost();
-    emit_kept(0);
-  }
-
- private:
-  void emit_kept(size_t loop) {
-    auto [begin, end] = body_.range(loop);
-    if (loop == row_) {
+    body_.outer_loops(row_, [&] {
+      auto [begin, end] = body_.range(row_);
       simple_loop(b_, begin, end, 1, [&](llvm::Value* block) { store(block, emit_block(block)); });
-      return;
-    }
-    simple_loop(b_, begin, end, 1, [&](llvm::Value* i) {
-      body_.enter(loop, i);
-      emit_kept(loop + 1);
     });
   }
 
+ private:
   std::vector<Values> emit_block(llvm::Value* block) {
     llvm::Value* begin = b_.CreateMul(block, b_.getInt64(reduce_block));
     llvm::Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, b_.getInt64(reduce_block)),

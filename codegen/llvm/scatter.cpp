@@ -15,20 +15,12 @@ class ScatterEmitter {
   }
   void emit() {
     body_.emit_outermost();
-    emit_loops(0);
-  }
-
- private:
-  void emit_loops(size_t loop) {
-    if (loop + in_lanes_ == k_.loops.size())
-      return emit_if(b_, in_range(), [&] { in_lanes_ ? emit_lanes() : emit_single(); });
-    auto [begin, end] = body_.range(loop);
-    simple_loop(b_, begin, end, 1, [&](llvm::Value* i) {
-      body_.enter(loop, i);
-      emit_loops(loop + 1);
+    body_.outer_loops(k_.loops.size() - in_lanes_, [&] {
+      emit_if(b_, in_range(), [&] { in_lanes_ ? emit_lanes() : emit_single(); });
     });
   }
 
+ private:
   llvm::Value* in_range() {
     llvm::Value* all = b_.getTrue();
     for (const Scatter::Bound& bound : s_.bounds) {

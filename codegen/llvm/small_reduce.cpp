@@ -9,63 +9,40 @@ namespace {
 
 class SmallReduce {
  public:
-  explicit SmallReduce(Body& body) : body_(body), b_(body.builder()), k_(body.kernel()), column_(k_.loops.size() - 1) {
-    for (const Reduction& r : k_.reductions)
-      reducers_.emplace_back(body.numbers(), b_, r.kind, k_.nodes[static_cast<size_t>(r.value)].dtype);
-    while (!k_.loops[first_reduced_].reduced) ++first_reduced_;
+  explicit SmallReduce(Body& body)
+      : body_(body), b_(body.builder()), k_(body.kernel()), column_(k_.loops.size() - 1), reducers_(reducers_of(k_, body.numbers(), b_)) {
     for (const Loop& l : k_.loops)
       if (l.reduced) count_ *= l.extent.constant().value();
   }
 
   void emit() {
     body_.emit_outermost();
-    emit_kept(0);
-  }
-
- private:
-  void emit_kept(size_t loop) {
-    if (loop < first_reduced_) {
-      auto [begin, end] = body_.range(loop);
-      simple_loop(b_, begin, end, 1, [&](llvm::Value* i) {
-        body_.enter(loop, i);
-        emit_kept(loop + 1);
+    body_.outer_loops(k_.first_reduced(), [&] {
+      auto [begin, end] = body_.range(column_);
+      body_.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
+        std::vector<std::vector<Values>> states(reducers_.size());   // [reduction][element]
+        for (int64_t e = 0; e < count_; ++e) emit_element(e, i, mask, states);
+        for (size_t r = 0; r < reducers_.size(); ++r) store(r, i, mask, combined(r, std::move(states[r])));
+        return Values{};
       });
-      return;
-    }
-    auto [begin, end] = body_.range(column_);
-    body_.vector_loop(begin, end, {}, [&](llvm::Value* i, llvm::Value* mask, const Values&) {
-      std::vector<std::vector<Values>> states(reducers_.size());   // [reduction][element]
-      for (int64_t e = 0; e < count_; ++e) emit_element(e, i, mask, states);
-      for (size_t r = 0; r < reducers_.size(); ++r) store(r, i, mask, combined(r, std::move(states[r])));
-      return Values{};
     });
   }
 
+ private:
   void emit_element(int64_t element, llvm::Value* i, llvm::Value* mask, std::vector<std::vector<Values>>& states) {
-    Body::Place outside = body_.place();
-    enter_reduced(element);
+    Body::Again again(body_);
+    body_.enter_sequence(b_.getInt64(static_cast<uint64_t>(element)));
     body_.emit_lanes(i, mask);
     body_.emit_effects(mask);
     llvm::Value* position = b_.CreateVectorSplat(vector_lanes, b_.getInt32(static_cast<uint32_t>(element)));
     for (size_t r = 0; r < reducers_.size(); ++r)
       states[r].push_back(reducers_[r].of(body_.lanes(k_.reductions[r].value), position));
-    body_.return_to(outside);
-  }
-  void enter_reduced(int64_t element) {
-    std::vector<int64_t> counters(column_);
-    for (size_t l = column_; l-- > first_reduced_;) {
-      counters[l] = element % k_.loops[l].extent.constant().value();
-      element /= k_.loops[l].extent.constant().value();
-    }
-    for (size_t l = first_reduced_; l < column_; ++l) body_.enter(l, b_.getInt64(static_cast<uint64_t>(counters[l])));
   }
 
   /// The tree: p[j] with p[j + 8], then + 4, + 2, + 1, of those that there are.
   Values combined(size_t r, std::vector<Values> p) {
-    body_.numbers().set_lanes(vector_lanes);
     for (size_t half = vector_lanes / 2; half > 0; half /= 2)
       for (size_t j = 0; j < half && j + half < p.size(); ++j) p[j] = reducers_[r].combine(p[j], p[j + half]);
-    body_.numbers().set_lanes(1);
     return p[0];
   }
 
@@ -79,8 +56,8 @@ class SmallReduce {
   Body& body_;
   llvm::IRBuilder<>& b_;
   const Kernel& k_;
-  size_t column_, first_reduced_ = 0;  // numbers of the vector loop and of the first reduced one
-  int64_t count_ = 1;                  // elements of a sequence
+  size_t column_;      // number of the vector loop
+  int64_t count_ = 1;  // elements of a sequence
   std::vector<Reducer> reducers_;
 };
 

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tercet::codegen {
 namespace {
-
-const char* name_of(ReduceKind kind) {
-  constexpr const char* names[] = {"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"};
-  return names[static_cast<int>(kind)];
-}
 
 std::string list(const std::vector<NodeId>& nodes) {
   std::string out;
@@ -76,6 +73,11 @@ void add_sizes(std::vector<Dim>& out, const Index& index) {
 
 }  // namespace
 
+const char* name_of(ReduceKind kind) {
+  constexpr const char* names[] = {"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"};
+  return names[static_cast<int>(kind)];
+}
+
 const char* name_of(Schedule schedule) {
   switch (schedule) {
     case Schedule::Elementwise: return "elementwise";
@@ -86,6 +88,11 @@ const char* name_of(Schedule schedule) {
     case Schedule::Scatter: return "scatter";
   }
   return "?";
+}
+
+size_t Kernel::first_reduced() const {
+  auto found = std::find_if(loops.begin(), loops.end(), [](const Loop& l) { return l.reduced; });
+  return static_cast<size_t>(found - loops.begin());
 }
 
 std::vector<Dim> Kernel::sizes() const {

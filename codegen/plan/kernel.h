@@ -105,11 +105,14 @@ struct Kernel {
   std::vector<ValueId> buffers;  // what buffer number k of the kernel is in its function
   int64_t cost = 1;              // scalar operations per point, for deciding about threads
 
+  /// Number of the first reduced loop; of loops when none is.
+  size_t first_reduced() const;
   /// Every size that its code reads; they all have slots in the program's table.
   std::vector<Dim> sizes() const;
 };
 
 const char* name_of(Schedule schedule);
+const char* name_of(ReduceKind kind);
 std::string print(const Kernel& kernel, int number);
 /// Equal for kernels of one program whose code is equal. Code kept on disk is found by it too (codegen/jit/program_key.h), so
 /// everything that emitting reads belongs in it.

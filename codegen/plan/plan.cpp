@@ -222,19 +222,13 @@ class Planner {
     for (uint64_t s : symbols) p_.sizes.symbol(s);
   }
 
-  std::vector<ValueId> read_by(const Step& step) const {
-    if (auto* kernel = std::get_if<KernelStep>(&step.what)) return p_.kernels[kernel->kernel].buffers;
-    if (auto* alias = std::get_if<AliasStep>(&step.what)) return {alias->from};
-    if (auto* copy = std::get_if<CopyStep>(&step.what)) return {copy->from};
-    return std::get<NativeStep>(step.what).op->inputs;
-  }
   void find_deaths() {
     std::vector<bool> needed(f_.types.size(), false);
     for (ValueId r : f_.results) needed[r] = true;
     for (const auto& [v, array] : p_.constants) needed[v] = true;
     for (size_t at = p_.steps.size(); at-- > 0;) {
       Step& step = p_.steps[at];
-      for (ValueId v : read_by(step))
+      for (ValueId v : read_by(p_, step))
         if (!needed[v]) {
           needed[v] = true;
           step.dies.push_back(v);

@@ -22,6 +22,13 @@ std::string text_of(const Program& p, const Step& step) {
 
 }  // namespace
 
+std::vector<ValueId> read_by(const Program& program, const Step& step) {
+  if (auto* kernel = std::get_if<KernelStep>(&step.what)) return program.kernels[kernel->kernel].buffers;
+  if (auto* alias = std::get_if<AliasStep>(&step.what)) return {alias->from};
+  if (auto* copy = std::get_if<CopyStep>(&step.what)) return {copy->from};
+  return std::get<NativeStep>(step.what).op->inputs;
+}
+
 std::string print(const ProgramSet& set) {
   std::string out;
   for (const auto& p : set.programs) {

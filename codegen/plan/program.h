@@ -73,6 +73,8 @@ struct ProgramSet {
   bool may_fail = false;  // contains checks or computed indices: arguments must survive a run
 };
 
+/// Values that a step reads; those that a kernel writes are among them.
+std::vector<ValueId> read_by(const Program& program, const Step& step);
 /// Text of every kernel and step.
 std::string print(const ProgramSet& set);
 

@@ -3,9 +3,9 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <array>
 
 #include "codegen/run/chunks.h"
+#include "codegen/run/launch.h"
 #include "codegen/run/stream.h"
 #include "interpreter/runtime/reduce.h"
 
@@ -14,7 +14,6 @@ namespace {
 
 constexpr int64_t cache_share = 256 << 10;  // bytes of a block: a part of the second-level cache
 constexpr int64_t rows_of_whole_lines = 16;  // of elements of four bytes or more
-using Ranges = std::array<int64_t, 2 * max_rank + 2>;
 
 int64_t block_bytes(const BandLaunch& l) { return l.options.block_bytes > 0 ? l.options.block_bytes : cache_share; }
 
@@ -113,11 +112,8 @@ class Run {
       Ranges ranges{};
       ranges[0] = first * units;
       ranges[1] = end * units;
-      bool blocks = false;   // the first reduced loop counts blocks, of which there is one
-      for (size_t i = 1; i < k.loops.size(); ++i) {
-        ranges[2 * i + 1] = k.loops[i].reduced && !blocks ? 1 : size_at(l_, step.extents[i]);
-        blocks |= k.loops[i].reduced;
-      }
+      for (size_t i = 1; i < k.loops.size(); ++i)   // the first reduced loop counts blocks, of which there is one
+        ranges[2 * i + 1] = i == k.first_reduced() ? 1 : size_at(l_, step.extents[i]);
       w.buffers.clear();
       for (ValueId v : k.buffers) w.buffers.push_back(base(w, v, first));
       KernelContext context{reinterpret_cast<void* const*>(w.buffers.data()), l_.sizes, &w.failed, nullptr, 0, stream_[m]};

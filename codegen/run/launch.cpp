@@ -1,7 +1,6 @@
 #include "codegen/run/launch.h"
 
 #include <algorithm>
-#include <array>
 
 #include "codegen/run/block_totals.h"
 #include "codegen/run/chunks.h"
@@ -14,8 +13,6 @@ namespace {
 constexpr int64_t chunk_work = 8'000'000;  // at most about a millisecond: how long a poll may have to wait
 constexpr int64_t tree_across_lanes = 48;   // of a reduction, in points
 constexpr int64_t vector_chunk = 64;       // parts of the vector loop begin at multiples of this
-
-using Ranges = std::array<int64_t, 2 * max_rank + 2>;
 
 class Run {
  public:
@@ -44,8 +41,7 @@ class Run {
       for (size_t r = 0; r < k_.reductions.size(); ++r) store_empty(k_, r, result(r), kept_);
       return false;
     }
-    size_t first = 0;
-    while (!k_.loops[first].reduced) ++first;
+    size_t first = k_.first_reduced();
     int64_t blocks = (count + reduce_block - 1) / reduce_block;
     ranges_[2 * first + 1] = blocks;
     block_loop_ = first;
@@ -60,10 +56,8 @@ class Run {
   }
   std::byte* result(size_t r) const { return l_.buffers[static_cast<size_t>(k_.reductions[r].buffer)]; }
 
-  /// `points`: of the iteration space per kept point. A row is whole vectors and a tree across lanes, however short it is.
-  void launch(int64_t points, void* const* totals) {
-    if (k_.schedule == Schedule::RowReduce) points = (points + vector_lanes - 1) / vector_lanes * vector_lanes + tree_across_lanes;
-    int64_t work = points * kept_ * k_.cost;
+  void launch(int64_t reduced, void* const* totals) {
+    int64_t work = work_of(k_, kept_, reduced);
     size_t loop = loop_to_cut();
     if (work <= small_work || loop == k_.loops.size())
       call(ranges_, totals);
@@ -115,6 +109,13 @@ class Run {
 };
 
 }  // namespace
+
+// A row is whole vectors and a tree across lanes, however short it is.
+int64_t work_of(const Kernel& k, int64_t kept, int64_t reduced) {
+  bool rows = k.schedule == Schedule::RowReduce;
+  int64_t points = rows ? (reduced + vector_lanes - 1) / vector_lanes * vector_lanes + tree_across_lanes : reduced;
+  return points * kept * k.cost;
+}
 
 bool run_kernel(const Launch& launch, EvalContext& context) { return Run(launch, context)(); }
 

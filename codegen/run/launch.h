@@ -1,6 +1,7 @@
 // Runs one kernel over its iteration space: at once when the work is small, else cut into chunks for several threads
 // and for polling. How it is cut never changes a result.
 #pragma once
+#include <array>
 #include <span>
 
 #include "codegen/plan/kernel.h"
@@ -12,6 +13,12 @@ namespace tercet::codegen {
 
 /// Scalar operations, of which a core does some ten per nanosecond, that are not worth waking a thread for.
 inline constexpr int64_t small_work = 400'000;
+
+/// Scalar operations of a kernel with `kept` points of its loops that are not reduced and `reduced` of those that are.
+int64_t work_of(const Kernel& kernel, int64_t kept, int64_t reduced);
+
+/// ranges[2 l] .. ranges[2 l + 1] is the part of loop l to run, see kernel_abi.h.
+using Ranges = std::array<int64_t, 2 * max_rank + 2>;
 
 struct Launch {
   const Kernel& kernel;

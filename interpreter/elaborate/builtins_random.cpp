@@ -186,8 +186,7 @@ Sym checked_weights(Elaborator& e, A& a) {
 
 /// With replacement there must be something to draw from, without there must be enough.
 Sym checked_draws(Elaborator& e, A& a) {
-  Dim count(1);
-  for (const Dim& d : e.shape(*a[0], "a shape")) count = count * d;
+  Dim count = element_count(e.shape(*a[0], "a shape"));
   bool replace = e.static_bool(*a[2], "`replace`");
   e.emit_effect(check_dims_op, {}, {{"left", e.size(*a[1], "choice")}, {"right", replace ? min(count, Dim(1)) : count}, {"relation", std::string("at_least")}, {"is_value", true},
       {"message", std::string(replace ? "choice has nothing to draw from" : "choice without replacement draws {right} of {left} elements")},

@@ -71,15 +71,17 @@ ValueId Frame::use(const Leaf& leaf, std::optional<DType> as, Span span) {
   return builder_.type(id).dtype == dtype ? id : builder_.emit(cast_op, {id}, {{"dtype", dtype}}, span);
 }
 
-bool Frame::own(const Dim& size) const {
-  std::vector<uint64_t> symbols;
-  size.collect_symbols(symbols);
+bool Frame::defines(const Dim& size) const {
   bool found = false;
-  auto note = [&](const Dim& defined) { found |= std::find(symbols.begin(), symbols.end(), defined.symbol_id()) != symbols.end(); };
   for (const Op& op : builder_.peek().ops)
-    if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, note);
+    if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& symbol) { found |= size.mentions(symbol); });
+  return found;
+}
+
+bool Frame::own(const Dim& size) const {
+  bool found = defines(size);
   for (ValueId p : params_)   // rows of a consumed array bring sizes of their own
-    for (const Dim& d : builder_.type(p).dims) d.symbol_id() ? note(d) : void();
+    for (const Dim& d : builder_.type(p).dims) found |= size.mentions(d);
   return found;
 }
 

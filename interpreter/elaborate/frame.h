@@ -63,6 +63,8 @@ class Frame {
   struct Hidden { std::string name; size_t leaf; };    // which global's which leaf each of those parameters is
   std::vector<Hidden> hidden;
 
+  /// Does an operation here define a symbol of the size?
+  bool defines(const Dim& size) const;
   const std::vector<Leaf>& captures() const { return captures_; }   // outer values, in capture order
   bool checked(const Dim& a, const Dim& b);                         // notes a pair; true when it was noted before
   /// Ends the function. Parameters: those of param(), then the captures.
@@ -73,7 +75,7 @@ class Frame {
  private:
   /// The same value in an enclosing frame, when it depends on nothing of this one.
   std::optional<Leaf> outside(ValueId id);
-  bool own(const Dim& size) const;          // does an operation here define it?
+  bool own(const Dim& size) const;          // defined here, or a parameter brings it
   ValueId capture(const Leaf& leaf);
   ValueId constant(const Leaf& leaf, DType dtype);
   Frame* parent_;

@@ -54,6 +54,8 @@ const ast::Expr* window_size(const IndexItem& item) {
 struct Elaborator::IndexPart {
   /// Gap: `...` that stands for no axis; it keeps index arrays apart all the same.
   enum class Form : uint8_t { Whole, Slice, Fixed, Window, Array, NewAxis, Gap } form = Form::Whole;
+  /// It stands for an axis of x.
+  bool has_axis() const { return form != Form::NewAxis && form != Form::Gap; }
   int64_t axis = 0;
   Dim start, size;         // Slice, Fixed (one element), Window (size)
   int64_t step = 1;
@@ -251,7 +253,7 @@ Elaborator::Advanced Elaborator::advanced(const std::vector<IndexPart>& parts) {
       apart |= ended;
     } else {
       ended = started;
-      before += p.form != IndexPart::Form::Fixed && p.form != IndexPart::Form::NewAxis && p.form != IndexPart::Form::Gap;
+      before += p.has_axis() && p.form != IndexPart::Form::Fixed;
     }
   }
   out.apart = apart;
@@ -271,7 +273,7 @@ template <class P> Ints result_order(const std::vector<P>& parts, size_t index_r
   size_t kept = 0;
   auto indices = [&] { for (size_t k = 0; k < index_rank; ++k) order.push_back(static_cast<int64_t>(k)); };
   for (const P& p : parts) {
-    if (p.form == P::Form::Array || p.form == P::Form::NewAxis || p.form == P::Form::Gap) continue;
+    if (p.form == P::Form::Array || !p.has_axis()) continue;
     bool counts = p.form != P::Form::Fixed;
     if (counts && kept == place) indices();
     kept += counts;
@@ -360,7 +362,7 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
     Ints order = result_order(parts, index.dims.size(), index.place);
     Dims gathered = index.dims;
     for (const IndexPart& p : parts)
-      if (p.form != IndexPart::Form::Array && p.form != IndexPart::Form::NewAxis && p.form != IndexPart::Form::Gap) gathered.push_back(p.size);
+      if (p.form != IndexPart::Form::Array && p.has_axis()) gathered.push_back(p.size);
     Dims ordered;
     Ints inverse(order.size());
     for (size_t k = 0; k < order.size(); ++k) {

@@ -1,19 +1,8 @@
 #include "interpreter/elaborate/jit_sizes.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace tercet {
-namespace {
-
-bool mentions(const Dim& d, uint64_t symbol) {
-  std::vector<uint64_t> used;
-  d.collect_symbols(used);
-  return std::find(used.begin(), used.end(), symbol) != used.end();
-}
-
-}  // namespace
-
 Dim JitSizes::inside(const std::string& leaf, size_t axis, const Dim& actual) {
   for (const Size& s : sizes_)
     if (s.leaf == leaf && s.axis == axis) return s.inside;
@@ -30,8 +19,7 @@ bool JitSizes::equal_in_call(const Dim& a, const Dim& b) const {
 
 void JitSizes::assume(const EqualInCall& equal) {
   auto asked = [&](const Size& s) {
-    uint64_t id = s.inside.symbol_id();
-    return id && s.actual.constant() && (mentions(equal.a, id) || mentions(equal.b, id));
+    return s.actual.constant() && (equal.a.mentions(s.inside) || equal.b.mentions(s.inside));
   };
   bool joined = false;
   for (Size& s : sizes_)

@@ -28,14 +28,6 @@ bool is_pending(const Leaf& leaf) { return !leaf.frame && !leaf.constant && !lea
 
 }  // namespace
 
-bool known_outside(Frame& body, const Dim& d) {
-  std::vector<uint64_t> inside, used;
-  for (const Op& op : body.builder().peek().ops)
-    if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& s) { inside.push_back(s.symbol_id()); });
-  d.collect_symbols(used);
-  return std::none_of(used.begin(), used.end(), [&](uint64_t s) { return std::find(inside.begin(), inside.end(), s) != inside.end(); });
-}
-
 Leaf placeholder_of(Elaborator& e, const Type& type, std::span<const Dim> unknown) {
   std::vector<Dim> dims;
   for (const Dim& d : type.dims) dims.push_back(std::find(unknown.begin(), unknown.end(), d) == unknown.end() ? d : Dim(0));
@@ -74,7 +66,7 @@ Sym Joiner::join_unset(const Sym& set, bool set_is_yes) {
   return map_leaves<Leaf>(set, [&](const Leaf& x) {
     Type type = x.type;
     for (Dim& d : type.dims)
-      if (!known_outside(set_is_yes ? yes_ : no_, d)) defines_.push_back(d = Dim::symbol("s"));
+      if ((set_is_yes ? yes_ : no_).defines(d)) defines_.push_back(d = Dim::symbol("s"));
     pairs_.push_back({set_is_yes ? std::optional(x) : std::nullopt, set_is_yes ? std::nullopt : std::optional(x), type, x.weak});
     return pending(type, x.weak, pairs_.size() - 1);
   });

@@ -27,7 +27,4 @@ class Joiner {
 /// Zeros of a type; the sizes among `unknown` are 0.
 Leaf placeholder_of(Elaborator& e, const Type& type, std::span<const Dim> unknown);
 
-/// Does the size mean something outside of this body? (No operation of the body gives it.)
-bool known_outside(Frame& body, const Dim& d);
-
 }  // namespace tercet

@@ -19,9 +19,7 @@ struct Carry {
   bool is_varying(const Dim& d) const { return std::find(varying.begin(), varying.end(), d) != varying.end(); }
   /// Does the size depend on one that changes?
   bool mentions(const Dim& d) const {
-    std::vector<uint64_t> used;
-    d.collect_symbols(used);
-    return std::any_of(varying.begin(), varying.end(), [&](const Dim& v) { return std::find(used.begin(), used.end(), v.symbol_id()) != used.end(); });
+    return std::any_of(varying.begin(), varying.end(), [&](const Dim& v) { return d.mentions(v); });
   }
 };
 
@@ -38,7 +36,7 @@ class Widening {
       return map_leaves<Leaf>(next, [&](const Leaf& x) {
         Leaf out{x.type, x.weak, nullptr, no_value, {}, {}};
         for (Dim& d : out.type.dims)
-          if (carry_.mentions(d) || !known_outside(body_, d)) carry_.varying.push_back(d = Dim::symbol("s"));
+          if (carry_.mentions(d) || body_.defines(d)) carry_.varying.push_back(d = Dim::symbol("s"));
         return out;
       });
     }

@@ -201,6 +201,13 @@ void Dim::collect_symbols(std::vector<uint64_t>& out) const {
     }
 }
 
+bool Dim::mentions(const Dim& symbol) const {
+  const uint64_t id = symbol.symbol_id();
+  std::vector<uint64_t> used;
+  if (id) collect_symbols(used);
+  return std::find(used.begin(), used.end(), id) != used.end();
+}
+
 std::string Dim::text() const {
   if (!terms_) return fmt::format("{}", constant_);
   std::string out;

@@ -47,6 +47,8 @@ class Dim {
   /// Replaces symbols by Dims.
   Dim substitute(const std::unordered_map<uint64_t, Dim>& map) const;
   void collect_symbols(std::vector<uint64_t>& out) const;
+  /// Does it depend on the bare symbol `symbol`? False when that is something else.
+  bool mentions(const Dim& symbol) const;
   std::string text() const;                          // "n", "n - w + 1", "3"
 
   friend Dim operator+(const Dim& a, const Dim& b);

@@ -7,34 +7,14 @@
 #include <string>
 
 #include "codegen/backend.h"
-#include "interpreter/engine/evaluate.h"
 #include "interpreter/ops/rows.h"
+#include "tests/support.h"
 
 using namespace tercet;
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
 
 namespace {
-
-class BenchContext final : public EvalContext {
- public:
-  std::vector<Array> run_body(const Function& body, std::vector<Array> a) override {
-    return evaluate(body, *this, std::move(a));
-  }
-  std::vector<Array> call(const Op& op, std::vector<Array> a) override { return run_body(*op.bodies[0], std::move(a)); }
-  void report(Diagnostic d, LaneIndex) override { throw Failure(std::move(d)); }
-  void print(std::string, LaneIndex) override {}
-  void begin_region() override {}
-  void end_region() override {}
-  void push_lane(int64_t) override {}
-  void pop_lane() override {}
-  LaneIndex running_lane() const override { return {}; }
-  KeyLedger& keys() override { return keys_; }
-  void poll() override {}
-
- private:
-  KeyLedger keys_;
-};
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -65,7 +45,7 @@ void bench(const std::string& name, const FunctionPtr& f, std::vector<Array> arg
     warm = std::min(warm, static_cast<double>(std::clock() - c0) / CLOCKS_PER_SEC);
   }
   if (!stage.empty()) fmt::print("{}\n", code->dump(stage));
-  BenchContext context;
+  test::ReferenceContext context;
   double best = 1e9, start = now();
   int runs = 0;
   while (runs < 5 || (now() - start < 0.3 && runs < 10000)) {
