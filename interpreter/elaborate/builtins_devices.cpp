@@ -191,6 +191,56 @@ Sym devices(Elaborator& e, A&) {
   return e.emit(constant_op, {}, {{"value", Array::strings(texts)}});
 }
 
+// ---- placement. Devices of one machine share its memory: a piece is a part of the array's block ----
+int64_t count_of_devices(Elaborator& e, const std::optional<Sym>& given) {
+  int64_t told = e.environment().device_count(), count = !absent(given) ? e.static_int(*given, "`devices`") : told ? told : available_cores();
+  if (count < 1) e.error(Kind::Value, fmt::format("`devices` is a number from 1, and this is {}", count));
+  if (count > (told ? told : most_host_devices)) e.error(Kind::Device, fmt::format("{} devices are asked for, and there are {}", count, told ? told : most_host_devices));
+  return count;
+}
+Sym placed_along(Elaborator& e, A& a, const std::optional<Sym>& devices, const char* title) {
+  int64_t count = count_of_devices(e, devices);
+  return map_leaves<Leaf>(*a[0], [&](const Leaf& given) {
+    if (given.type.rank() == 0) e.error(Kind::Shape, fmt::format("`{}` cuts an axis into pieces, and this is the scalar {}", title, describe(given)), "replicate(x) puts it on every device");
+    Leaf x = e.frame().result(e.use(given), given.weak);
+    x.placement = {static_cast<uint8_t>(count), static_cast<int8_t>(absent(a[1]) ? 0 : e.axis(*a[1], x.type.rank(), "`axis`"))};
+    return x;
+  });
+}
+Sym shard(Elaborator& e, A& a) { return placed_along(e, a, a[2], "shard"); }
+Sym constrain(Elaborator& e, A& a) {
+  int devices = 0;   // as many pieces as it has
+  if (auto* x = a[0]->leaf()) devices = x->placement.devices;
+  return placed_along(e, a, devices ? std::optional<Sym>(int_leaf(devices)) : std::nullopt, "constrain");
+}
+Sym replicate(Elaborator& e, A& a) {
+  auto count = static_cast<uint8_t>(count_of_devices(e, a[1]));
+  return map_leaves<Leaf>(*a[0], [&](const Leaf& given) {
+    Leaf x = e.frame().result(e.use(given), given.weak);
+    x.placement = {count, -1};
+    return x;
+  });
+}
+
+/// "cpu:0 [0:334] | cpu:1 [334:667] | cpu:2 [667:1000] of axis 0"
+std::string drawing(const Leaf& x) {
+  const Placement& p = x.placement;
+  if (p.devices == 0) return "not placed: on whichever device works on it";
+  std::string out;
+  std::optional<int64_t> n = p.axis < 0 ? std::nullopt : x.type.dims[static_cast<size_t>(p.axis)].constant();
+  for (int64_t d = 0; d < p.devices; ++d) {
+    out += fmt::format("{}cpu:{}", d ? " | " : "", d);
+    auto begin = [&](int64_t i) { return *n / p.devices * i + std::min(i, *n % p.devices); };
+    if (n) out += fmt::format(" [{}:{}]", begin(d), begin(d + 1));
+  }
+  return out + (p.axis < 0 ? ", a copy each" : fmt::format(" of axis {}", p.axis));
+}
+Sym placement(Elaborator& e, A& a) {
+  std::string text = drawing(e.array(*a[0], "placement"));
+  std::string_view view(text);
+  return e.emit(constant_op, {}, {{"value", Array::strings({&view, 1}).reshaped({})}});
+}
+
 constexpr BuiltinDef list[] = {
     {"psum", "x, axis=", "Sum over the lanes or devices of the innermost axis, or of the named one.", psum},
     {"pmean", "x, axis=, weight=", "Mean over the lanes or devices; each counts as `weight` says.", pmean},
@@ -202,6 +252,10 @@ constexpr BuiltinDef list[] = {
     {"ppermute", "x, pairs=, axis=", "What the lane or device `from` has, by pairs (from, to); zeros where nothing comes.", ppermute},
     {"axis_index", "axis=", "The number of this lane or device.", axis_index},
     {"axis_size", "axis=", "How many lanes or devices there are.", axis_size},
+    {"shard", "x, axis=, devices=", "x in pieces along an axis, one a device; their lengths differ by one at most.", shard},
+    {"constrain", "x, axis=", "x in pieces along an axis, on the devices it is on.", constrain},
+    {"replicate", "x, devices=", "x with a copy on every device.", replicate},
+    {"placement", "x", "Which part of x lies on which device, as text.", placement},
     {"devices", "", "The names of the devices that a pmap uses.", devices},
 };
 

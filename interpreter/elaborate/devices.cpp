@@ -50,7 +50,11 @@ Elaborator::Devices Elaborator::devices_of(const TransformSpec& spec, const std:
   if (wanted > most_host_devices) error(Kind::Device, fmt::format("pmap asks for {} devices, and this machine makes {} at most", wanted, most_host_devices), "give each device more: pmap[split=true, devices=n]");
   if (!first && spec.devices) return {Dim(wanted), Dim(wanted)};
   Dim length = lane_count(leaves, spec);
-  if (spec.split) return {Dim(wanted ? wanted : available_cores()), length};
+  if (spec.split) {   // an array that lies in pieces is dealt out so
+    for (const LaneLeaf& l : leaves)
+      if (!wanted && l.axis && l.leaf.placement.axis == *l.axis) wanted = l.leaf.placement.devices;
+    return {Dim(wanted ? wanted : available_cores()), length};
+  }
   if (!wanted) return {length, length};
   require_equal(length, Dim(wanted), fmt::format("pmap gives each device one element of axis {} of `{}`: it has {{left}}, and there are {{right}} devices", *first->axis, first->title),
                 fmt::format("pmap[split=true] deals out any length in chunks; pad_to(x, multiple_of={0}) or drop_to(x, multiple_of={0}), then reshape to ({0}, -1), makes equal ones", wanted));

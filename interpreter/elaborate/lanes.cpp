@@ -217,8 +217,17 @@ Sym Elaborator::apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> 
       a.value = map_leaves<Leaf>(a.value, [&](const Leaf& x) { return leaves[leaf++].axis ? params[param++] : x; });
     return apply(*t.function, std::move(inner), span_);
   }, &t.spec->axis);
+  Placement pieces;   // lanes that lie in pieces are worked on there
+  for (const LaneLeaf& l : leaves)
+    if (l.axis && l.leaf.placement.devices && l.leaf.placement.axis == *l.axis) pieces = {l.leaf.placement.devices, 0};
+  if (pieces.devices) out = map_leaves<Leaf>(out, [&](Leaf x) { return x.placement = pieces, x; });
   if (t.spec->out == 0) return out;
-  return map_leaves<Leaf>(out, [&](const Leaf& x) { return move_axis(x, 0, out_axis(x, t.spec->out, x.type.rank())); });
+  return map_leaves<Leaf>(out, [&](const Leaf& x) {
+    int64_t to = out_axis(x, t.spec->out, x.type.rank());
+    Leaf moved = move_axis(x, 0, to);
+    if (pieces.devices) moved.placement = {pieces.devices, static_cast<int8_t>(to)};
+    return moved;
+  });
 }
 
 }  // namespace tercet

@@ -135,7 +135,9 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
   size_t at = 0;
   return map_leaves<Leaf>(call.result, [&](const Leaf&) {
     size_t i = at++;
-    return frame_->result(ids[i], call.leaves[i].weak);
+    Leaf x = frame_->result(ids[i], call.leaves[i].weak);
+    x.placement = call.leaves[i].placement;
+    return x;
   });
 }
 
@@ -171,7 +173,9 @@ Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::ve
       Type type = x.type;
       for (size_t k = 0; k < type.dims.size(); ++k)
         if (Dim& d = type.dims[k]; !d.is_ragged()) d = sizes.inside(fmt::format("n{}", i), k, d);
-      return body.param(type, x.weak);
+      Leaf param = body.param(type, x.weak);
+      param.placement = x.placement;
+      return param;
     };
     std::vector<CallArgument> inner = arguments;
     for (CallArgument& a : inner) a.value = map_leaves<Leaf>(a.value, inside);

@@ -209,6 +209,7 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
       return map_leaves<Array>(sym, [&](const Leaf& leaf) {
         Array a = results[at++];
         a.weak = leaf.weak;
+        a.placement = leaf.placement;
         return a;
       });
     };

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 
 #include "interpreter/runtime/device.h"
 #include "interpreter/runtime/parallel.h"
@@ -128,16 +129,20 @@ class Group {
     }
   }
 
-  /// All that are not there yet may still come.
+  /// Some that are not there yet may still come. Which one is told to be missing must not depend on who was fastest.
   void require_reachable(std::unique_lock<std::mutex>& lock, int rank, uint64_t number) {
     if (must_stop(rank)) throw RankStopped{};
-    for (size_t q = 0; q < states_.size(); ++q) {
-      if (met_[q] > number || states_[q] == State::Running) continue;
+    std::optional<size_t> ended;
+    for (size_t q = states_.size(); q-- > 0;) {
+      if (met_[q] > number) continue;
       if (states_[q] == State::Failed) throw RankStopped{};
-      Meeting meeting = offers_[number % 2][static_cast<size_t>(rank)].meeting;
-      lock.unlock();
-      fail(Kind::Device, meeting.span, fmt::format("device {} waits in {}, and device {} has ended without it", rank, meeting.name, q), keep_in_step);
+      if (states_[q] == State::Ended) ended = q;
     }
+    for (size_t q = 0; q < states_.size(); ++q)
+      if (met_[q] <= number && states_[q] == State::Running) return;
+    Meeting meeting = offers_[number % 2][static_cast<size_t>(rank)].meeting;
+    lock.unlock();
+    fail(Kind::Device, meeting.span, fmt::format("device {} waits in {}, and device {} has ended without it", rank, meeting.name, *ended), keep_in_step);
   }
 
   [[noreturn]] void give_up(std::unique_lock<std::mutex>& lock, int rank, uint64_t number) {
