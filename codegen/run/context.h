@@ -17,6 +17,7 @@ class ForwardingContext : public EvalContext {
   void poll() override { outer_.poll(); }
   LaneIndex running_lane() const override { return outer_.running_lane(); }
   KeyLedger& keys() override { return outer_.keys(); }
+  Communicator* communicator(int64_t level) override { return outer_.communicator(level); }
 
  protected:
   EvalContext& outer_;
@@ -31,6 +32,8 @@ class CompiledContext final : public ForwardingContext {
   std::vector<Array> run(const Program& program, std::vector<Array> arguments);
   /// Prints and region marks passed on so far.
   int64_t effects() const { return effects_; }
+  /// Whether this device has met others in this run: it cannot be repeated on its own then.
+  bool met_others() const { return met_; }
 
   std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
@@ -40,12 +43,15 @@ class CompiledContext final : public ForwardingContext {
   void end_region() override { ++effects_, outer_.end_region(); }
   void push_lane(int64_t lane) override { ++effects_, outer_.push_lane(lane); }
   void pop_lane() override { ++effects_, outer_.pop_lane(); }
+  Communicator* communicator(int64_t level) override { return met_ = true, outer_.communicator(level); }
+  void on_devices(int count, int64_t level, const DeviceWork& work, bool silent) override;
 
  private:
   const ProgramSet& set_;
   const MachineCode& code_;
   const RunOptions& options_;
   int64_t effects_ = 0;
+  bool met_ = false;
 };
 
 /// The context of the reference run that follows a failed check: it comes by the same effects in the same order, so the
@@ -72,6 +78,7 @@ class RepeatingContext final : public ForwardingContext {
   void pop_lane() override {
     if (fresh()) outer_.pop_lane();
   }
+  void on_devices(int count, int64_t level, const DeviceWork& work, bool silent) override;
 
  private:
   bool fresh() { return done_ == 0 || (--done_, false); }

@@ -14,11 +14,12 @@ namespace {
 
 class Batcher final : public BatchContext {
  public:
-  Batcher(Builder& out, const Dim& lanes, ValueId live, DimMap sizes)
-      : out_(out), lanes_(lanes), live_(live), sizes_(std::move(sizes)) {}
+  Batcher(Builder& out, const Dim& lanes, int64_t level, ValueId live, DimMap sizes)
+      : out_(out), lanes_(lanes), level_(level), live_(live), sizes_(std::move(sizes)) {}
 
   Builder& out() override { return out_; }
   const Dim& lanes() const override { return lanes_; }
+  int64_t level() const override { return level_; }
   ValueId live() const override { return live_; }
   Dim size(const Dim& d) const override { return d.substitute(sizes_); }
   std::vector<Dim> sizes(const std::vector<Dim>& d) const override {
@@ -58,7 +59,7 @@ class Batcher final : public BatchContext {
   }
 
   std::vector<BatchedValue> batch_body(const Function& body, std::span<const BatchedValue> operands, ValueId live) override {
-    return Batcher(out_, lanes_, live == no_value ? live_ : live, sizes_).run(body, operands);
+    return Batcher(out_, lanes_, level_, live == no_value ? live_ : live, sizes_).run(body, operands);
   }
 
   ClosedBody batch_closed(const Function& body, const std::vector<bool>& mapped, const std::vector<bool>& force,
@@ -72,7 +73,7 @@ class Batcher final : public BatchContext {
       arguments.push_back({inner.param(std::move(type)), mapped[i]});
     }
     ValueId live = live_ != no_value || masked ? inner.param({DType::Bool, {lanes_}}) : no_value;
-    Batcher nested(inner, lanes_, live, sizes_);
+    Batcher nested(inner, lanes_, level_, live, sizes_);
     std::vector<BatchedValue> results = nested.run(body, arguments);
     ClosedBody out;
     std::vector<ValueId> ids;
@@ -134,7 +135,7 @@ class Batcher final : public BatchContext {
   /// A compiled callee keeps being one: its batched version is compiled, once for all callers that map alike.
   std::vector<BatchedValue> call_batched(const Op& op, std::span<const BatchedValue> operands) {
     JitEntry& entry = jit_entry(op.attrs);
-    std::string key;
+    std::string key = meets_over(*entry.function, level_) ? std::to_string(level_) : "";
     std::vector<bool> flags;
     std::vector<ValueId> inputs;
     for (const BatchedValue& v : operands) {
@@ -145,7 +146,7 @@ class Batcher final : public BatchContext {
     std::scoped_lock lock(entry.mutex);
     std::shared_ptr<JitEntry>& batched = entry.batched[key];
     if (!batched) {
-      BatchedFunction f = batch_function(*entry.function, flags, Dim::symbol("lanes"), false);
+      BatchedFunction f = batch_function(*entry.function, flags, Dim::symbol("lanes"), false, level_);
       batched = std::make_shared<JitEntry>();
       batched->function = f.function;
       batched->results_mapped = f.mapped;
@@ -160,7 +161,7 @@ class Batcher final : public BatchContext {
 
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
     bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
-    if (!any_mapped && !has_effects(op)) return emit_shared(f, op, in);
+    if (!any_mapped && !has_effects(op) && !meets_over(op, level_)) return emit_shared(f, op, in);
     if (auto* custom = std::get_if<BatchCustom>(&op.def->batch)) return custom->rule(*this, f, op, in);
     if (std::holds_alternative<BatchByLoop>(op.def->batch)) return loop_over_lanes(f, op, in);
     return elementwise(op, in);
@@ -179,6 +180,7 @@ class Batcher final : public BatchContext {
 
   Builder& out_;
   Dim lanes_;
+  int64_t level_;
   ValueId live_;
   DimMap sizes_;
 };
@@ -194,13 +196,14 @@ void fail_lane_dependent(Span span) {
   throw LaneDependentSize(std::move(d));
 }
 
-std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes) {
-  return Batcher(out, lanes, no_value, {}).run(f, arguments);
+std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes,
+                                     int64_t level) {
+  return Batcher(out, lanes, level, no_value, {}).run(f, arguments);
 }
 
-BatchedFunction batch_function(const Function& f, const std::vector<bool>& mapped, const Dim& lanes, bool force_mapped) {
+BatchedFunction batch_function(const Function& f, const std::vector<bool>& mapped, const Dim& lanes, bool force_mapped, int64_t level) {
   Builder scratch("unused");
-  Batcher batcher(scratch, lanes, no_value, {});
+  Batcher batcher(scratch, lanes, level, no_value, {});
   auto closed = batcher.batch_closed(f, mapped, std::vector<bool>(f.results.size(), force_mapped), false);
   return {closed.function, closed.mapped};
 }
