@@ -14,10 +14,8 @@ namespace tercet {
 Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
                           const std::function<Sym(std::span<const Leaf>)>& body) {
   std::vector<BatchedValue> arguments;
-  bool ragged = false;
   for (const Leaf& x : mapped) {
     arguments.push_back({use(x), true});
-    ragged |= x.type.is_ragged();
   }
   Frame* outer = frame_;
   Frame lane(name, outer);
@@ -48,12 +46,11 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
   std::vector<BatchedValue> values;
   size_t mark = builder().mark();
   try {
-    if (!ragged) values = batch_into(builder(), *f, arguments, lanes);
+    values = batch_into(builder(), *f, arguments, lanes);
   } catch (const LaneDependentSize&) {
     builder().rollback(mark);
-    ragged = true;
+    values = lanes_one_by_one(*f, arguments, lanes);
   }
-  if (ragged) values = lanes_one_by_one(*f, arguments, lanes);
   if (effects) emit_effect(region_end_op, {}, {});
   size_t at = 0;
   return map_leaves<Leaf>(result, [&](const Leaf& x) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/index_plan.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
@@ -290,9 +291,6 @@ std::vector<Array> eval_nonzero(EvalContext& context, const Function&, const Op&
   context.define(op, static_cast<int64_t>(found.size()));
   return {Array::vector<int64_t>(found)};
 }
-std::vector<BatchedValue> batch_nonzero(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
-  fail_lane_dependent(op.span);
-}
 std::vector<Sample> nonzero_samples() {
   Array mask = Array::make(DType::Bool, {35});
   for (int64_t i = 0; i < 35; ++i) mask.data<bool>()[i] = i % 3 == 1;
@@ -305,11 +303,11 @@ constexpr NotYet with_gradients{"its transpose comes with gradients"};
 
 const OpDef gather_op = {
     .name = "gather", .doc = "Elements at indices, in any number of axes.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_gather, .eval = eval_gather, .batch = BatchCustom{batch_gather}, .diff = with_gradients,
+    .infer = infer_gather, .eval = eval_gather, .batch = BatchCustom{batch_gather, flat_gather}, .diff = with_gradients,
     .code = CodeGather{}, .samples = gather_samples};
 const OpDef window_op = {
     .name = "window", .doc = "A part of fixed size that starts at a computed place.", .surface = Internal{},
-    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_window, .eval = eval_window, .batch = BatchCustom{batch_window},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_window, .eval = eval_window, .batch = BatchCustom{batch_window, flat_window},
     .diff = with_gradients, .code = CodeWindow{}, .samples = window_samples};
 const OpDef window_update_op = {
     .name = "window_update", .doc = "A copy in which such a part is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
@@ -321,11 +319,11 @@ const OpDef slice_update_op = {
     .code = CodeCall{}, .samples = slice_update_samples};
 const OpDef scatter_op = {
     .name = "scatter", .doc = "A copy with elements at indices set, or combined with others.", .surface = Internal{},
-    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scatter, .eval = eval_scatter, .batch = BatchCustom{batch_scatter},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scatter, .eval = eval_scatter, .batch = BatchCustom{batch_scatter, flat_scatter},
     .diff = with_gradients, .code = CodeScatter{}, .samples = scatter_samples};
 const OpDef nonzero_op = {
     .name = "nonzero", .doc = "Where a mask is true.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_nonzero, .eval = eval_nonzero, .batch = BatchCustom{batch_nonzero},
+    .infer = infer_nonzero, .eval = eval_nonzero, .batch = BatchCustom{flat_nonzero, flat_nonzero},
     .diff = NotDifferentiable{"the result is an index"}, .code = CodeCall{}, .samples = nonzero_samples};
 
 namespace {

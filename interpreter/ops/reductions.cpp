@@ -3,6 +3,7 @@
 
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/elementwise.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
@@ -94,7 +95,7 @@ constexpr NotYet with_gradients{"its transpose comes with gradients"};
 
 template <ReduceKind K> constexpr OpDef reduction(const char* name, const char* doc) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_reduce<K>,
-          .eval = eval_reduce<K>, .batch = BatchCustom{batch_reduce}, .diff = with_gradients, .code = CodeReduce{K},
+          .eval = eval_reduce<K>, .batch = BatchCustom{batch_reduce, flat_reduce}, .diff = with_gradients, .code = CodeReduce{K},
           .samples = reduce_samples<K>};
 }
 
@@ -129,7 +130,7 @@ std::vector<Sample> scan_samples() {
 
 template <ReduceKind K> constexpr OpDef cumulative(const char* name, const char* doc) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scan, .eval = eval_scan<K>,
-          .batch = BatchCustom{batch_scan}, .diff = with_gradients, .code = CodeScan{K}, .samples = scan_samples};
+          .batch = BatchCustom{batch_scan, flat_scan}, .diff = with_gradients, .code = CodeScan{K}, .samples = scan_samples};
 }
 
 }  // namespace

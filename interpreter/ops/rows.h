@@ -36,6 +36,6 @@ extern const OpDef cond_op, while_op, scan_op, call_op;
 using Family = std::span<const OpDef* const>;
 extern const Family arithmetic_rows, comparison_rows, bit_rows, cast_rows, math_rows, structure_rows, reduction_rows,
     scan_rows, indexing_rows, contraction_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows,
-    random_rows;
+    random_rows, row_rows;
 
 }  // namespace tercet

@@ -6,6 +6,7 @@
 
 #include "interpreter/ir/jit_entry.h"
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/runtime/files.h"
@@ -99,9 +100,17 @@ template <Array (*Fn)(const Array&)> std::vector<Array> eval_units(EvalContext& 
 std::vector<BatchedValue> batch_rows(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
   fail_lane_dependent(op.span);
 }
+/// One text a lane: the rows of all of them.
+std::vector<BatchedValue> batch_text(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  if (f.type(op.inputs[0]).rank() != 0 || !in[0].mapped) fail_lane_dependent(op.span);
+  Attrs attrs;
+  for (auto& [name, value] : op.attrs.items())
+    if (name != "defines") attrs.set(name, value);
+  return unpacked(c, op, c.out().emit(*op.def, {in[0].value}, std::move(attrs), op.span), op.attrs.get<Dim>("defines"));
+}
 template <DType To> constexpr OpDef rows_of_text(const char* name, const char* doc, EvalRule eval) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
-          .infer = infer_rows<To>, .eval = eval, .batch = BatchCustom{batch_rows}, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
+          .infer = infer_rows<To>, .eval = eval, .batch = BatchCustom{batch_text}, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
 }
 
 // ---- rows ----
@@ -110,6 +119,9 @@ std::vector<Type> infer_join(const InferInput& in) {
   TERCET_CHECK(t.dtype == DType::Str && t.rank() > 0);
   t.dims.pop_back();
   return {t};
+}
+std::vector<BatchedValue> batch_join(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  return emit_mapped(c, op, {c.mapped(in[0], op.span)}, op.attrs);
 }
 std::vector<Type> infer_lengths(const InferInput& in) {
   Type t{DType::I64, in.operands[0].dims};
@@ -307,15 +319,15 @@ const OpDef tokenize_op = rows_of_text<DType::Str>("tokenize", "The tokens of ea
 const OpDef split_op = rows_of_text<DType::Str>("split", "The pieces between separators.", eval_split);
 const OpDef bytes_op = rows_of_text<DType::U8>("bytes", "The bytes of each text.", eval_units<text_bytes>);
 const OpDef codepoints_op = rows_of_text<DType::I32>("codepoints", "The code points of each text.", eval_units<code_points>);
-const OpDef join_op = whole_row("join", "The texts of each row in one.", Effect::Pure, infer_join, eval_text_with<join>, BatchElementwise{});
+const OpDef join_op = whole_row("join", "The texts of each row in one.", Effect::Pure, infer_join, eval_text_with<join>, BatchCustom{batch_join, flat_as_rows});
 const OpDef lengths_op = whole_row("lengths", "Length of each row.", Effect::Pure, infer_lengths, eval_lengths, BatchCustom{batch_rows});
 const OpDef flatten_op = whole_row("flatten", "All rows one after another.", Effect::Pure, infer_flatten, eval_flatten, BatchCustom{batch_rows});
 const OpDef ragged_op = whole_row("ragged", "Values cut into rows.", Effect::Pure, infer_ragged, eval_ragged, BatchCustom{batch_rows});
 const OpDef ragged_row_op = whole_row("ragged_row", "One row.", Effect::Pure, infer_ragged_row, eval_ragged_row, BatchCustom{batch_rows});
 const OpDef pad_op = whole_row("pad", "Rows cut or filled to one length.", Effect::Pure, infer_pad, eval_pad, BatchCustom{batch_rows});
 const OpDef vocab_op = whole_row("vocab", "Tokens by falling count, and their counts.", Effect::Pure, infer_vocab, eval_vocab, BatchCustom{batch_rows});
-const OpDef encode_op = whole_row("encode", "Numbers of tokens.", Effect::Pure, infer_encode, eval_encode, BatchCustom{batch_encode});
-const OpDef decode_op = whole_row("decode", "Tokens of numbers.", Effect::Pure, infer_decode, eval_decode, BatchCustom{batch_encode});
+const OpDef encode_op = whole_row("encode", "Numbers of tokens.", Effect::Pure, infer_encode, eval_encode, BatchCustom{batch_encode, flat_encode});
+const OpDef decode_op = whole_row("decode", "Tokens of numbers.", Effect::Pure, infer_decode, eval_decode, BatchCustom{batch_encode, flat_encode});
 const OpDef read_text_op = whole_row("read_text", "A file as one text.", Effect::Output, infer_read_text, eval_read_text, BatchCustom{batch_rows});
 const OpDef read_lines_op = whole_row("read_lines", "The lines of a file.", Effect::Output, infer_read_lines, eval_read_lines, BatchCustom{batch_rows});
 const OpDef format_op = whole_row("format", "A value as text, by a format.", Effect::Pure, infer_text, eval_format, BatchByLoop{});
