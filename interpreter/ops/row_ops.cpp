@@ -47,7 +47,7 @@ constexpr OpDef row(const char* name, const char* doc, RaggedRule ragged, InferR
           .batch = batch, .diff = diff, .code = CodeCall{}, .samples = samples};
 }
 constexpr OpDef dense_row(const char* name, const char* doc, InferRule infer, EvalRule eval, Diff diff, Samples samples) {
-  return row(name, doc, RaggedRule::Dense, infer, eval, BatchByLoop{}, diff, samples);
+  return row(name, doc, RaggedRule::Dense, infer, eval, BatchCustom{not_flat}, diff, samples);   // offsets come of a vmap already
 }
 
 // ---- offsets ----

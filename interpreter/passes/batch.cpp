@@ -201,7 +201,7 @@ class Batcher final : public BatchContext {
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
     if (is_uneven(f, op, in)) return batch_uneven(f, op, in);
     bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
-    if (!any_mapped && !has_effects(op)) return emit_shared(f, op, in);
+    if (!any_mapped && !has_effects(op) && !bodies_vary(op)) return emit_shared(f, op, in);
     if (auto* custom = std::get_if<BatchCustom>(&op.def->batch)) return custom->rule(*this, f, op, in);
     if (std::holds_alternative<BatchByLoop>(op.def->batch)) return loop_over_lanes(f, op, in);
     return elementwise(op, in);
@@ -217,6 +217,16 @@ class Batcher final : public BatchContext {
     for (auto& [name, attr] : op.attrs.items())
       if (name != "defines") for_each_dim(attr, [&](const Dim& d) { uneven |= varies(d); });
     return uneven;
+  }
+
+  /// Does a body name a size that differs between lanes?
+  bool bodies_vary(const Op& op) const {
+    std::vector<uint64_t> symbols;
+    for (const FunctionPtr& body : op.bodies) collect_symbols(*body, symbols);
+    return std::any_of(symbols.begin(), symbols.end(), [&](uint64_t s) {
+      auto known = sizes_.find(s);
+      return known != sizes_.end() && varies(known->second);
+    });
   }
 
   std::vector<BatchedValue> batch_uneven(const Function& f, const Op& op, std::span<const BatchedValue> in) {
