@@ -12,7 +12,7 @@
 namespace tercet {
 
 Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
-                          const std::function<Sym(std::span<const Leaf>)>& body) {
+                          const std::function<Sym(std::span<const Leaf>)>& body, bool equal_rows) {
   std::vector<BatchedValue> arguments;
   for (const Leaf& x : mapped) {
     arguments.push_back({use(x), true});
@@ -25,10 +25,11 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
   std::vector<ValueId> ids;
   try {
     std::vector<Leaf> params;
+    const Dim one_length = Dim::symbol("k");
     for (const Leaf& x : mapped) {
       Type type = x.type;
       type.dims.erase(type.dims.begin());
-      if (!type.dims.empty() && type.dims[0].is_ragged()) type.dims[0] = Dim::symbol("k");   // each row its own length
+      if (!type.dims.empty() && type.dims[0].is_ragged()) type.dims[0] = equal_rows ? one_length : Dim::symbol("k");   // each row its own length
       params.push_back(lane.param(type, x.weak));
     }
     result = body(params);

@@ -117,6 +117,62 @@ std::vector<Array> eval_lane_sizes(EvalContext& context, const Function&, const 
   return {std::move(out)};
 }
 
+std::vector<Array> eval_check_rows(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  Offsets a(in[0]), b(in[1]);
+  for (int64_t r = 0; r < std::min(a.rows, b.rows); ++r) {
+    if (a.length(r) == b.length(r)) continue;
+    Diagnostic d;
+    d.kind = Kind::Shape;
+    d.span = op.span;
+    d.message = fmt::format("rows of different length do not go together: row {} has {} elements on one side and {} on the other", r, a.length(r), b.length(r));
+    d.label = fmt::format("{} against {}", a.length(r), b.length(r));
+    d.help = "give both the same row lengths";
+    context.report(std::move(d), {});
+    break;
+  }
+  return {};
+}
+std::vector<Sample> check_rows_samples() { return {{{some_offsets(), some_offsets()}, {}}}; }
+
+std::vector<Type> infer_take_rows(const InferInput& in) {
+  Type t = in.operands[0];
+  t.dims[0] = in.operands[1].dims[0];
+  return {t};
+}
+std::vector<Array> eval_take_rows(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  const Array& x = in[0];
+  const int64_t n = x.shape[0], m = in[1].count();
+  const int64_t* index = in[1].data<int64_t>();
+  auto at = [&](int64_t i) { return std::clamp<int64_t>(index[i], 0, std::max<int64_t>(0, n - 1)); };
+  if (x.ragged->offsets.size() > 1 || x.shape[1] != ragged_axis || n == 0) {
+    std::vector<Array> rows;
+    for (int64_t i = 0; i < m && n > 0; ++i) rows.push_back(row_of(x, at(i)));
+    std::vector<bool> ragged;
+    Shape rest;
+    for (const Dim& d : std::span(f.type(op.output()).dims).subspan(1)) {
+      ragged.push_back(d.is_ragged());
+      rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
+    }
+    return {stack_rows(x.dtype, rows, ragged, rest)};
+  }
+  const std::vector<int64_t>& from = x.ragged->offsets[0];
+  std::vector<int64_t> lengths(static_cast<size_t>(m)), offsets(static_cast<size_t>(m) + 1);
+  for (int64_t i = 0; i < m; ++i) lengths[static_cast<size_t>(i)] = from[static_cast<size_t>(at(i)) + 1] - from[static_cast<size_t>(at(i))];
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  Shape shape{offsets.back()};
+  for (size_t k = 2; k < x.shape.size(); ++k) shape.push_back(x.shape[k]);
+  Array out = Array::make(x.dtype, shape);
+  out.owners = x.owners;
+  const size_t element = size_of(x.dtype) * static_cast<size_t>(inner_of(x, 2));
+  each_run_of_rows(offsets.data(), m, static_cast<int64_t>(element), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      if (size_t bytes = static_cast<size_t>(lengths[static_cast<size_t>(i)]) * element)
+        std::memcpy(static_cast<void*>(out.raw() + static_cast<size_t>(offsets[static_cast<size_t>(i)]) * element),
+                    x.raw() + static_cast<size_t>(from[static_cast<size_t>(at(i))]) * element, bytes);
+  });
+  return {ragged_rows(std::move(out), lengths)};
+}
+
 // ---- reductions and folds of each row ----
 /// x's axes 0 .. axes - 1 are reduced; the first of them is cut into rows.
 template <ReduceKind K> std::vector<Type> infer_reduce_rows(const InferInput& in) {
@@ -416,6 +472,10 @@ std::vector<Sample> dot_rows_samples() {
 const OpDef row_offsets_op = row("row_offsets", "Where rows begin and end.", RaggedRule::Whole, infer_row_offsets, eval_row_offsets, BatchCustom{not_flat}, on_sizes, nullptr);
 const OpDef rows_at_op = row("rows_at", "Values cut into rows at offsets.", RaggedRule::Dense, infer_rows_at, eval_rows_at, BatchCustom{not_flat}, with_gradients, nullptr);
 const OpDef offsets_of_op = row("offsets_of", "Where rows of these lengths begin and end.", RaggedRule::Dense, infer_offsets_of, eval_offsets_of, BatchCustom{not_flat}, on_sizes, offsets_of_samples);
+const OpDef check_rows_op = {
+    .name = "check_rows", .doc = "Rows of equal lengths.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
+    .infer = infer_nothing, .eval = eval_check_rows, .batch = BatchCustom{not_flat}, .diff = on_sizes, .code = CodeCheck{nullptr}, .samples = check_rows_samples};
+const OpDef take_rows_op = row("take_rows", "Rows of these numbers.", RaggedRule::Whole, infer_take_rows, eval_take_rows, BatchCustom{not_flat}, with_gradients, nullptr);
 const OpDef row_ids_op = dense_row("row_ids", "The row of each element.", infer_row_ids, eval_row_ids, on_sizes, row_ids_samples);
 const OpDef lane_sizes_op = {
     .name = "lane_sizes", .doc = "Integers of lanes that become sizes.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
@@ -443,7 +503,7 @@ const OpDef sort_rows = dense_row("sort_rows", "Each row in ascending order.", i
 const OpDef argsort_rows = dense_row("argsort_rows", "Indices that would sort each row.", infer_argsort_rows, eval_argsort_rows, on_sizes, sort_rows_samples);
 const OpDef top_k_rows = dense_row("top_k_rows", "The k largest of each row, and their places.", infer_top_k_rows, eval_top_k_rows, with_gradients, top_k_rows_samples);
 
-constexpr const OpDef* all_of_rows[] = {&row_offsets_op, &rows_at_op, &offsets_of_op, &row_ids_op, &lane_sizes_op, &sum_rows, &prod_rows, &max_rows, &min_rows,
+constexpr const OpDef* all_of_rows[] = {&row_offsets_op, &rows_at_op, &offsets_of_op, &row_ids_op, &lane_sizes_op, &check_rows_op, &take_rows_op, &sum_rows, &prod_rows, &max_rows, &min_rows,
                                  &any_rows, &all_rows, &argmax_rows, &argmin_rows, &cumsum_rows, &cumprod_rows, &cummax_rows, &cummin_rows,
                                  &sort_rows, &argsort_rows, &top_k_rows, &gather_sum_rows_op, &nonzero_rows_op, &concat_rows_op, &dot_rows_op};
 }  // namespace

@@ -9,6 +9,10 @@ namespace tercet {
 extern const OpDef row_offsets_op;
 /// (values, offsets) -> the ragged array.
 extern const OpDef rows_at_op;
+/// (offsets, offsets): error `shape` naming the first row whose lengths differ; attrs "left", "right" say whose they are.
+extern const OpDef check_rows_op;
+/// (ragged, index i64[m]) -> the rows of these numbers, which are in range.
+extern const OpDef take_rows_op;
 /// (lengths) -> offsets; attr "defines": their sum. A negative length counts as 0.
 extern const OpDef offsets_of_op;
 /// (offsets), attr "total" -> i64[total], the row of each element.

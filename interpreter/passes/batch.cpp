@@ -298,7 +298,13 @@ std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<
     if (!v.mapped || !type.is_ragged()) continue;
     if (!type.dims[1].is_ragged() || in_lane.is_ragged()) fail_lane_dependent({});
     Parts& parts = known[v.value];
-    if (parts.packing) {
+    if (!parts.packing && batcher.varies(in_lane.dims[0])) {   // rows that were checked to be as long as others
+      parts.packing = &batcher.packing(in_lane.dims[0], {});
+      ValueId values = out.emit(*find_op("flatten"), {v.value}, {{"defines", Dim::symbol("total")}});
+      std::vector<Dim> dims = out.type(values).dims;
+      dims[0] = parts.packing->total;
+      parts.values = out.emit(reshape_op, {values}, {{"dims", dims}});
+    } else if (parts.packing) {
       batcher.share(in_lane.dims[0], *parts.packing);
     } else {
       Dim total = Dim::symbol("total");
