@@ -7,6 +7,7 @@
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
+#include "interpreter/runtime/parallel.h"
 
 namespace tercet {
 namespace {
@@ -39,7 +40,32 @@ std::vector<Type> infer_gather(const InferInput& in) {
   return {t};
 }
 
+/// Rows of x, which has any number of them, at an index array: the usual case, on several threads.
+template <class W> void gather_of_rows(const Array& x, const Array& index, Array& out) {
+  constexpr int64_t grain = 1 << 13;
+  const int64_t n = x.shape[0], block = x.count() / n, count = index.count();
+  const W* from = x.data<W>();
+  W* to = out.data<W>();
+  visit_dtype(index.dtype, [&]<class I>() {
+    if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>)
+      parallel_chunks(count, grain / std::max<int64_t>(block, 1) + 1, [&](int64_t, int64_t begin, int64_t end) {
+        const I* at = index.data<I>();
+        for (int64_t i = begin; i < end; ++i) {
+          const W* row = from + std::clamp<int64_t>(static_cast<int64_t>(at[i]), 0, n - 1) * block;
+          if (block == 1) to[i] = *row;
+          else std::copy(row, row + block, to + i * block);
+        }
+      });
+  });
+}
+
 std::vector<Array> eval_gather(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  if (op.attrs.get<Ints>("axes") == Ints{0} && op.attrs.get<int64_t>("batch") == 0 && in[0].count() > 0) {
+    Array out = Array::make(in[0].dtype, context.shape(f.type(op.output()).dims));
+    out.owners = in[0].owners;
+    visit_words(out.dtype, [&]<class W>(W) { gather_of_rows<W>(in[0], in[1], out); });
+    return {std::move(out)};
+  }
   IndexPlan plan(in[0].shape, op.attrs.get<Ints>("axes"), op.attrs.get<int64_t>("batch"), in.subspan(1));
   Array out = Array::make(in[0].dtype, context.shape(f.type(op.output()).dims));
   out.owners = in[0].owners;

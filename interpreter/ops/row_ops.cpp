@@ -274,6 +274,10 @@ std::vector<Array> sorted_rows(const Op& op, std::span<Array> in, bool indices) 
       for (int64_t r = begin; r < end; ++r)
         for (int64_t c = 0; c < inner; ++c) {
           const int64_t at = rows.at[r] * inner + c, n = rows.length(r);
+          if (!indices && !std::is_same_v<T, StringRef>) {
+            sort_row(x + at, n, inner, descending, out.data<T>() + at, inner);
+            continue;
+          }
           stable_order(x + at, n, inner, descending, order);
           for (int64_t i = 0; i < n; ++i) {
             const int32_t from = order[static_cast<size_t>(i)];

@@ -212,29 +212,50 @@ std::vector<Type> infer_vocab(const InferInput& in) {
   Dim n = in.attrs.get<Dim>("defines");
   return {{DType::Str, {n}}, {DType::I64, {n}}};
 }
+/// Vocabularies by their token table, for the tables used last.
+class RecentVocabs {
+ public:
+  std::shared_ptr<const Vocab> find(const Array& tokens, bool unknown) {
+    std::scoped_lock lock(mutex_);
+    for (const Entry& e : entries_)
+      if (e.tokens.buffer == tokens.buffer && e.tokens.offset == tokens.offset && e.tokens.shape == tokens.shape && e.unknown == unknown) return e.vocab;
+    return nullptr;
+  }
+  void add(const Array& tokens, bool unknown, std::shared_ptr<const Vocab> vocab) {
+    std::scoped_lock lock(mutex_);
+    if (entries_.size() >= 4) entries_.erase(entries_.begin());
+    entries_.push_back({tokens, unknown, std::move(vocab)});
+  }
+
+ private:
+  struct Entry { Array tokens; bool unknown; std::shared_ptr<const Vocab> vocab; };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+RecentVocabs& recent_vocabs() {
+  static RecentVocabs recent;
+  return recent;
+}
+
+/// The hash table of a token table.
+std::shared_ptr<const Vocab> vocab_of(const Array& tokens, bool unknown) {
+  if (auto known = recent_vocabs().find(tokens, unknown)) return known;
+  VocabOptions options;
+  // The table has every token once, so counting it again numbers it as it is.
+  if (unknown && tokens.count()) options.unknown = std::string(tokens.data<StringRef>()->view());
+  auto made = Vocab::build(tokens, options);
+  recent_vocabs().add(tokens, unknown, made);
+  return made;
+}
 std::vector<Array> eval_vocab(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   return at_span(op, [&]() -> std::vector<Array> {
     VocabOptions options{op.attrs.get<int64_t>("max_size"), op.attrs.get<int64_t>("min_count"), {}};
     if (op.attrs.has("unknown")) options.unknown = text_attr(op, "unknown");
     auto v = Vocab::build(in[0], options);
     context.define(op, v->size());
+    recent_vocabs().add(v->tokens(), options.unknown.has_value(), v);
     return {v->tokens(), v->counts()};
   });
-}
-/// The hash table of a token table, kept for the tables used last.
-std::shared_ptr<const Vocab> vocab_of(const Array& tokens, bool unknown) {
-  struct Entry { Array tokens; bool unknown; std::shared_ptr<const Vocab> vocab; };
-  static std::mutex mutex;
-  static std::vector<Entry> recent;
-  std::scoped_lock lock(mutex);
-  for (const Entry& e : recent)
-    if (e.tokens.buffer == tokens.buffer && e.tokens.offset == tokens.offset && e.tokens.shape == tokens.shape && e.unknown == unknown) return e.vocab;
-  VocabOptions options;
-  // The table has every token once, so counting it again numbers it as it is.
-  if (unknown && tokens.count()) options.unknown = std::string(tokens.data<StringRef>()->view());
-  if (recent.size() >= 4) recent.erase(recent.begin());
-  recent.push_back({tokens, unknown, Vocab::build(tokens, options)});
-  return recent.back().vocab;
 }
 std::vector<Type> infer_encode(const InferInput& in) {   // table, tokens
   Type t{DType::I32, in.operands[1].dims};
