@@ -65,12 +65,21 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
       if (a.name == "out" && a.value->as<ast::IntLiteral>()) out.out = read_axis(*a.value).axis;
       else if (a.name == "size") out.size = static_int(expr(a.value), "`size`");
       else if (a.name == "threads") out.threads = static_int(expr(a.value), "`threads`");
+      else if (a.name == "aux") out.aux = static_bool(expr(a.value), "`aux`");
       else if (a.name == "axis") static_string(expr(a.value), "`axis`");
       else error(Kind::Unsupported, fmt::format("the option `{}` of {} is not there yet", a.name, ast::spelling(t.kind)));
-      out.text += std::to_string(out.out + out.size + out.threads);
+      out.text += std::to_string(out.out + out.size + out.threads + out.aux);
       continue;
     }
     if (t.kind == ast::TransformKind::Jit) fail(Kind::Name, a.span, "jit has the options `threads` and `math`");
+    if (t.kind == ast::TransformKind::Grad) {
+      auto* name = a.value->as<ast::Name>();
+      if (!a.name.empty() || (!name && !a.value->as<ast::IntLiteral>()))
+        fail(Kind::Syntax, a.span, "grad takes positions and names of parameters, and the option `aux`", "as in grad[0, 2] or grad[params]");
+      out.wanted.push_back(name ? name->name : text_of(read_axis(*a.value)));
+      out.text += out.wanted.back();
+      continue;
+    }
     AxisSpec axis = read_axis(*a.value);
     out.text += text_of(axis);
     if (a.name.empty()) out.positional.push_back(std::move(axis));
@@ -80,11 +89,11 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
 }
 
 Sym Elaborator::transform(const ast::Transform& t) {
-  if (t.kind == ast::TransformKind::Grad || t.kind == ast::TransformKind::Pmap)
-    error(Kind::Unsupported, fmt::format("`{}` is not there yet", ast::spelling(t.kind)), t.kind == ast::TransformKind::Pmap ? "vmap and jit use all cores of this machine" : "");
+  if (t.kind == ast::TransformKind::Pmap)
+    error(Kind::Unsupported, "`pmap` is not there yet", "vmap and jit use all cores of this machine");
   Sym f = expr(t.operand);
   if (!f.is_function())
-    error(Kind::Type, fmt::format("`{}` takes a function, and this is {}", ast::spelling(t.kind), describe(f)), "axes go in brackets: vmap[0, _] f");
+    error(Kind::Type, fmt::format("`{}` takes a function, and this is {}", ast::spelling(t.kind), describe(f)), t.kind == ast::TransformKind::Vmap ? "axes go in brackets: vmap[0, _] f" : "");
   TransformSpec spec = read_spec(t);
   spec.span = span_;
   return Sym::Transformed{std::make_shared<const TransformSpec>(std::move(spec)), std::make_shared<const Sym>(std::move(f))};
@@ -93,6 +102,7 @@ Sym Elaborator::transform(const ast::Transform& t) {
 Sym Elaborator::apply_transformed(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
   SpanScope at(*this, span);
   if (t.spec->kind == ast::TransformKind::Vmap) return apply_vmap(t, std::move(arguments), span);
+  if (t.spec->kind == ast::TransformKind::Grad) return apply_derivative(t, std::move(arguments));
   return apply_jit(t, std::move(arguments), span);
 }
 

@@ -22,11 +22,16 @@ struct AxisSpec {
   std::vector<std::string> names;      // Record
   std::vector<AxisSpec> children;      // Tuple, Record
 };
+/// What a transform of kind Grad gives: the functions grad, value_and_grad, … differ in this only.
+enum class Derivative : uint8_t { Gradient, ValueAndGradient, Jacobian, Pullback, Checkpoint, Custom };
 struct TransformSpec {
   ast::TransformKind kind = ast::TransformKind::Jit;
+  Derivative derivative = Derivative::Gradient;
+  bool aux = false;                    // option aux=: the function gives (value, more)
   Span span;
   std::vector<AxisSpec> positional;
   std::vector<std::pair<std::string, AxisSpec>> named;
+  std::vector<std::string> wanted;     // grad: parameters, by name or by position ("0", "-1"), as written
   int64_t out = 0;
   int64_t size = -1;                   // option size=, -1: not given
   int64_t threads = 0;                 // option threads=

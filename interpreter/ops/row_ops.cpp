@@ -9,6 +9,7 @@
 #include "interpreter/ops/effect_rules.h"
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/index_plan.h"
+#include "interpreter/ops/row_ops_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/runtime/contract.h"
@@ -22,8 +23,19 @@ namespace {
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
 
+template <ReduceKind K> constexpr Diff diff_of_reduction() {
+  if constexpr (K == ReduceKind::Sum) return Linear{transpose_sum_rows};
+  else if constexpr (K == ReduceKind::Prod) return ByRule{nullptr, reverse_prod_rows};
+  else if constexpr (K == ReduceKind::Max || K == ReduceKind::Min) return ByRule{nullptr, reverse_extreme_rows};
+  else return NotDifferentiable{"the result is no float"};
+}
+template <ReduceKind K> constexpr Diff diff_of_running() {
+  if constexpr (K == ReduceKind::Sum) return Linear{transpose_cumsum_rows};
+  else if constexpr (K == ReduceKind::Prod) return NotYet{"the running product of rows of different length"};
+  else return ByRule{nullptr, reverse_running_extreme_rows};
+}
 constexpr NotDifferentiable on_sizes{"it works on sizes"};
-constexpr NotYet with_gradients{"it comes with gradients"};
+constexpr NotYet with_gradients{"of rows that are picked"};
 
 /// Offsets as an operand: the pointer, and how many rows.
 struct Offsets {
@@ -225,7 +237,7 @@ template <ReduceKind K> std::vector<Sample> reduce_rows_samples() {
   return out;
 }
 template <ReduceKind K> constexpr OpDef reduction_of_rows(const char* name, const char* doc) {
-  return dense_row(name, doc, infer_reduce_rows<K>, eval_reduce_rows<K>, with_gradients, reduce_rows_samples<K>);
+  return dense_row(name, doc, infer_reduce_rows<K>, eval_reduce_rows<K>, diff_of_reduction<K>(), reduce_rows_samples<K>);
 }
 
 std::vector<Type> infer_same_as_first(const InferInput& in) { return {in.operands[0]}; }
@@ -251,7 +263,7 @@ template <DType... Types> std::vector<Sample> samples_of_rows() {
   return out;
 }
 template <ReduceKind K> constexpr OpDef scan_of_rows(const char* name, const char* doc) {
-  return dense_row(name, doc, infer_same_as_first, eval_scan_rows<K>, with_gradients,
+  return dense_row(name, doc, infer_same_as_first, eval_scan_rows<K>, diff_of_running<K>(),
              samples_of_rows<DType::I32, DType::F32, DType::F16, DType::U8, DType::F64>);
 }
 
@@ -474,7 +486,7 @@ std::vector<Sample> dot_rows_samples() {
 }  // namespace
 
 const OpDef row_offsets_op = row("row_offsets", "Where rows begin and end.", RaggedRule::Whole, infer_row_offsets, eval_row_offsets, BatchCustom{not_flat}, on_sizes, nullptr);
-const OpDef rows_at_op = row("rows_at", "Values cut into rows at offsets.", RaggedRule::Dense, infer_rows_at, eval_rows_at, BatchCustom{not_flat}, with_gradients, nullptr);
+const OpDef rows_at_op = row("rows_at", "Values cut into rows at offsets.", RaggedRule::Dense, infer_rows_at, eval_rows_at, BatchCustom{not_flat}, Linear{transpose_rows_at}, nullptr);
 const OpDef offsets_of_op = row("offsets_of", "Where rows of these lengths begin and end.", RaggedRule::Dense, infer_offsets_of, eval_offsets_of, BatchCustom{not_flat}, on_sizes, offsets_of_samples);
 const OpDef check_rows_op = {
     .name = "check_rows", .doc = "Rows of equal lengths.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
@@ -484,10 +496,10 @@ const OpDef row_ids_op = dense_row("row_ids", "The row of each element.", infer_
 const OpDef lane_sizes_op = {
     .name = "lane_sizes", .doc = "Integers of lanes that become sizes.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
     .infer = infer_lane_sizes, .eval = eval_lane_sizes, .batch = BatchCustom{not_flat}, .diff = on_sizes, .code = CodeCheck{nullptr}, .samples = nullptr};
-const OpDef gather_sum_rows_op = dense_row("gather_sum_rows", "Sums of a table's rows that each row names.", infer_gather_sum_rows, eval_gather_sum_rows, with_gradients, gather_sum_rows_samples);
+const OpDef gather_sum_rows_op = dense_row("gather_sum_rows", "Sums of a table's rows that each row names.", infer_gather_sum_rows, eval_gather_sum_rows, Linear{transpose_gather_sum_rows}, gather_sum_rows_samples);
 const OpDef nonzero_rows_op = row("nonzero_rows", "Where each row of a mask is true.", RaggedRule::Dense, infer_nonzero_rows, eval_nonzero_rows, BatchCustom{not_flat}, on_sizes, nonzero_rows_samples);
-const OpDef concat_rows_op = dense_row("concat_rows", "Rows of several arrays one after another.", infer_concat_rows, eval_concat_rows, with_gradients, concat_rows_samples);
-const OpDef dot_rows_op = dense_row("dot_rows", "Sums of products along each row.", infer_dot_rows, eval_dot_rows, with_gradients, dot_rows_samples);
+const OpDef concat_rows_op = dense_row("concat_rows", "Rows of several arrays one after another.", infer_concat_rows, eval_concat_rows, Linear{transpose_concat_rows}, concat_rows_samples);
+const OpDef dot_rows_op = dense_row("dot_rows", "Sums of products along each row.", infer_dot_rows, eval_dot_rows, Multilinear{transpose_dot_rows}, dot_rows_samples);
 
 namespace {
 
@@ -503,9 +515,9 @@ const OpDef cumsum_rows = scan_of_rows<ReduceKind::Sum>("cumsum_rows", "Running 
 const OpDef cumprod_rows = scan_of_rows<ReduceKind::Prod>("cumprod_rows", "Running product in each row.");
 const OpDef cummax_rows = scan_of_rows<ReduceKind::Max>("cummax_rows", "Running maximum in each row.");
 const OpDef cummin_rows = scan_of_rows<ReduceKind::Min>("cummin_rows", "Running minimum in each row.");
-const OpDef sort_rows = dense_row("sort_rows", "Each row in ascending order.", infer_same_as_first, eval_sort_rows, with_gradients, sort_rows_samples);
+const OpDef sort_rows = dense_row("sort_rows", "Each row in ascending order.", infer_same_as_first, eval_sort_rows, ByRule{nullptr, reverse_sort_rows}, sort_rows_samples);
 const OpDef argsort_rows = dense_row("argsort_rows", "Indices that would sort each row.", infer_argsort_rows, eval_argsort_rows, on_sizes, sort_rows_samples);
-const OpDef top_k_rows = dense_row("top_k_rows", "The k largest of each row, and their places.", infer_top_k_rows, eval_top_k_rows, with_gradients, top_k_rows_samples);
+const OpDef top_k_rows = dense_row("top_k_rows", "The k largest of each row, and their places.", infer_top_k_rows, eval_top_k_rows, ByRule{nullptr, reverse_top_k_rows}, top_k_rows_samples);
 
 constexpr const OpDef* all_of_rows[] = {&row_offsets_op, &rows_at_op, &offsets_of_op, &row_ids_op, &lane_sizes_op, &check_rows_op, &take_rows_op, &sum_rows, &prod_rows, &max_rows, &min_rows,
                                  &any_rows, &all_rows, &argmax_rows, &argmin_rows, &cumsum_rows, &cumprod_rows, &cummax_rows, &cummin_rows,

@@ -11,6 +11,8 @@
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
 
+#include <algorithm>
+
 namespace tercet {
 namespace {
 
@@ -159,6 +161,32 @@ Array tokenize(const Array& texts, std::string_view kind) {
   return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
     append_matches(pattern.expression, text, row);
   });
+}
+
+size_t count_groups(std::string_view text) { return static_cast<size_t>(std::max(1, Pattern(text).expression.NumberOfCapturingGroups())); }
+
+std::vector<Array> extract(const Array& texts, std::string_view text) {
+  Pattern pattern(text);
+  const int groups = pattern.expression.NumberOfCapturingGroups(), wanted = groups + 1;
+  const StringRef* in = texts.data<StringRef>();
+  std::vector<Array> out;
+  for (int g = 0; g < std::max(1, groups); ++g) {
+    out.push_back(like_texts(texts, DType::Str));
+    share_owners(out.back(), texts);
+  }
+  parallel_chunks(total_elements(texts), text_grain, [&](int64_t, int64_t begin, int64_t end) {
+    std::vector<re2::StringPiece> found(static_cast<size_t>(wanted));
+    for (int64_t i = begin; i < end; ++i) {
+      poll_at(i);
+      std::string_view all = in[i].view();
+      bool yes = pattern.expression.Match(re2::StringPiece(all.data(), all.size()), 0, all.size(), RE2::UNANCHORED, found.data(), wanted);
+      for (size_t g = 0; g < out.size(); ++g) {
+        const re2::StringPiece& part = found[groups ? g + 1 : 0];
+        out[g].data<StringRef>()[i] = yes && part.data() ? StringRef(std::string_view(part.data(), part.size())) : StringRef();
+      }
+    }
+  });
+  return out;
 }
 
 Array matches(const Array& texts, std::string_view text) {

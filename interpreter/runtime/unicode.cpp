@@ -1,5 +1,7 @@
 #include "interpreter/runtime/unicode.h"
 
+#include <fmt/format.h>
+
 #include <simdjson.h>
 #include <utf8proc.h>
 
@@ -7,6 +9,11 @@
 #include <array>
 
 #include "interpreter/runtime/case_table.h"
+
+#include <cstdlib>
+
+#include "interpreter/runtime/text.h"
+#include "interpreter/runtime/text_rows.h"
 
 namespace tercet {
 namespace {
@@ -208,6 +215,23 @@ std::string_view next_word(std::string_view text, size_t* at) {
   }
   *at = text.size();
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+Array normalize(const Array& texts, std::string_view form) {
+  const bool compose = form == "NFC" || form == "NFKC", compatible = form == "NFKC" || form == "NFKD";
+  if (!compose && !compatible && form != "NFD")
+    fail(Kind::Value, {}, fmt::format("\"{}\" is no normalisation form", form), "the forms are NFC, NFD, NFKC and NFKD");
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0));
+  return map_to_text(texts, [&](const StringRef& text, TextArena& arena) {
+    std::string_view all = text.view();
+    if (is_ascii(all)) return text;
+    utf8proc_uint8_t* made = nullptr;
+    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(all.data()), static_cast<utf8proc_ssize_t>(all.size()), &made, options);
+    if (size < 0) fail(Kind::Limit, {}, fmt::format("a text cannot be normalised: {}", utf8proc_errmsg(size)));
+    StringRef out = arena.add({reinterpret_cast<const char*>(made), static_cast<size_t>(size)});
+    std::free(made);
+    return out;
+  });
 }
 
 }  // namespace tercet
