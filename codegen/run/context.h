@@ -29,6 +29,8 @@ class CompiledContext final : public ForwardingContext {
       : ForwardingContext(outer), set_(set), code_(code), options_(options) {}
 
   std::vector<Array> run(const Program& program, std::vector<Array> arguments);
+  bool run_lanes(const Function& body, int64_t length, const std::function<std::vector<Array>(int64_t)>& arguments,
+                 std::vector<std::vector<Array>>& results) override;
   /// Prints and region marks passed on so far.
   int64_t effects() const { return effects_; }
 
@@ -36,16 +38,17 @@ class CompiledContext final : public ForwardingContext {
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
   void report(Diagnostic, LaneIndex) override { throw CheckFailed{}; }
   void print(std::string text, LaneIndex lane) override { ++effects_, outer_.print(std::move(text), std::move(lane)); }
-  void begin_region() override { ++effects_, outer_.begin_region(); }
-  void end_region() override { ++effects_, outer_.end_region(); }
-  void push_lane(int64_t lane) override { ++effects_, outer_.push_lane(lane); }
-  void pop_lane() override { ++effects_, outer_.pop_lane(); }
+  void begin_region() override { if (!alone_) ++effects_, outer_.begin_region(); }
+  void end_region() override { if (!alone_) ++effects_, outer_.end_region(); }
+  void push_lane(int64_t lane) override { if (!alone_) ++effects_, outer_.push_lane(lane); }
+  void pop_lane() override { if (!alone_) ++effects_, outer_.pop_lane(); }
 
  private:
   const ProgramSet& set_;
   const MachineCode& code_;
   const RunOptions& options_;
   int64_t effects_ = 0;
+  bool alone_ = false;   // of some lanes on a thread of their own: a check that fails ends all of it, so that marks mean nothing
 };
 
 /// The context of the reference run that follows a failed check: it comes by the same effects in the same order, so the

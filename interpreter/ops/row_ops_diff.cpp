@@ -13,9 +13,10 @@ using Ints = std::vector<int64_t>;
 
 /// An operation on rows: its elements and offsets, and what lies where.
 struct RowsOf {
+  RowsOf(ReverseContext& context, Expr values, ValueId at)
+      : c(context), b(c.out()), span(c.op().span), x(values), offsets(at), total(x.type().dims[0]), rows(b.type(offsets).dims[0] - Dim(1)) {}
   RowsOf(ReverseContext& context, size_t values, ValueId at)
-      : c(context), b(c.out()), span(c.op().span), x{&b, c.operand(values), span}, offsets(at), total(x.type().dims[0]),
-        rows(b.type(offsets).dims[0] - Dim(1)) {}
+      : RowsOf(context, Expr{&context.out(), context.operand(values), context.op().span}, at) {}
   explicit RowsOf(ReverseContext& context) : RowsOf(context, 0, context.op().inputs.back()) {}
 
   Expr expr(ValueId v) const { return {&b, v, span}; }
@@ -82,10 +83,18 @@ void reverse_extreme_rows(ReverseContext& c) {
   c.add(0, choose(wins, share, share.number(0)).id);
 }
 
-/// The product of all others in the row: those before times those behind. Several reduced axes are one row of elements.
+/// The product of all others in the row: those before times those behind.
 void reverse_prod_rows(ReverseContext& c) {
-  if (c.op().attrs.get<int64_t>("axes") != 1) fail(Kind::Unsupported, c.op().span, "the gradient of a product over several axes of rows of different length");
-  RowsOf r(c);
+  RowsOf whole(c);
+  Builder& b = c.out();
+  const Dims dims = whole.x.type().dims;
+  const auto axes = static_cast<size_t>(c.op().attrs.get<int64_t>("axes"));
+  Dim times(1);   // elements of the other reduced axes: with them the rows are that much longer
+  for (size_t k = 1; k < axes; ++k) times = times * dims[k];
+  Dims joined(dims.begin() + static_cast<std::ptrdiff_t>(axes), dims.end());
+  joined.insert(joined.begin(), dims[0] * times);
+  ValueId factor = repeated(b, b.emit(dim_value_op, {}, {{"dim", times}}, whole.span), b.type(whole.offsets).dims, {}, whole.span);
+  RowsOf r(c, whole.x.emit(reshape_op, {whole.x.id}, {{"dims", joined}}), b.emit(mul_op, {whole.offsets, factor}, {}, whole.span));
   auto before = [&](Expr x) {   // products of the elements before each one: the first in a row has 1
     Expr first = r.places() == r.begins();
     Expr previous = r.take(x.id, (r.places() - 1).id);
@@ -95,7 +104,8 @@ void reverse_prod_rows(ReverseContext& c) {
     return r.expr(r.b.emit(*rows_version(cumprod_op), {shifted.id, r.offsets}, {}, r.span));
   };
   Expr others = before(r.x) * r.flipped(before(r.flipped(r.x)));
-  c.add(0, others.emit(*find_op("strong_mul"), {r.spread(c.cotangent()).id, others.id}).id);
+  Expr ct = others.emit(*find_op("strong_mul"), {r.spread(c.cotangent()).id, others.id});
+  c.add(0, ct.emit(reshape_op, {ct.id}, {{"dims", dims}}).id);
 }
 
 void transpose_cumsum_rows(ReverseContext& c) {

@@ -130,14 +130,21 @@ bool is_ascii(std::string_view text) {
   return static_cast<unsigned char>(any) < 0x80;
 }
 
+/// Appends the ASCII characters from `at` on, with letters from First to First + 25 in the other case; where they end.
+template <char First> size_t append_ascii(std::string& out, std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && static_cast<unsigned char>(text[end]) < 0x80) ++end;
+  const size_t before = out.size(), count = end - at;
+  out.resize(before + count);
+  char* __restrict to = out.data() + before;
+  const char* from = text.data() + at;
+  for (size_t i = 0; i < count; ++i) to[i] = static_cast<char>(from[i] ^ ((static_cast<unsigned char>(from[i] - First) < 26) << 5));
+  return end;
+}
+
 void append_lower(std::string& out, std::string_view text) {
   for (size_t at = 0; at < text.size();) {
-    char ascii = text[at];
-    if (static_cast<unsigned char>(ascii) < 0x80) {
-      out += ascii >= 'A' && ascii <= 'Z' ? static_cast<char>(ascii + 32) : ascii;
-      ++at;
-      continue;
-    }
+    if (at = append_ascii<'A'>(out, text, at); at == text.size()) return;
     size_t begin = at;
     uint32_t c = next_code_point(text, &at);
     if (c == capital_dotted_i) append_code_point(out, 'i'), append_code_point(out, combining_dot);
@@ -148,12 +155,7 @@ void append_lower(std::string& out, std::string_view text) {
 
 void append_upper(std::string& out, std::string_view text) {
   for (size_t at = 0; at < text.size();) {
-    char ascii = text[at];
-    if (static_cast<unsigned char>(ascii) < 0x80) {
-      out += ascii >= 'a' && ascii <= 'z' ? static_cast<char>(ascii - 32) : ascii;
-      ++at;
-      continue;
-    }
+    if (at = append_ascii<'a'>(out, text, at); at == text.size()) return;
     uint32_t c = next_code_point(text, &at);
     auto less = [](const LongUpperCase& row, uint32_t key) { return row.from < key; };
     auto row = std::lower_bound(std::begin(long_upper_cases), std::end(long_upper_cases), c, less);
