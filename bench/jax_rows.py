@@ -294,3 +294,53 @@ def by_vmap(ids, **p):
 def by_jit(ids, **p):
     f = jax.jit(jax.vmap(fresh(classify), in_axes=(None, 0)))
     return lambda: f(p, ids)
+
+
+# ---- gradients ----
+
+def cross_entropy(logits, labels):
+    return jnp.mean(jax.nn.logsumexp(logits, axis=-1) - jnp.take_along_axis(logits, labels[:, None], axis=-1)[:, 0])
+
+
+def training_step(loss):
+    def step(p, x, labels):
+        value, g = jax.value_and_grad(loss)(p, x, labels)
+        return value, jax.tree.map(lambda a, b: a - b * 0.1, p, g)
+    return jax.jit(step)
+
+
+@row("mlp_step")
+def mlp_step(x, labels, **p):
+    f = training_step(lambda p, x, labels: cross_entropy(jax.nn.relu(x @ p["w1"] + p["b1"]) @ p["w2"] + p["b2"], labels))
+    return lambda: f(p, x, labels)
+
+
+@row("regression_step")
+def regression_step(x, labels, **p):
+    f = training_step(lambda p, x, labels: cross_entropy(x @ p["w"] + p["b"], labels))
+    return lambda: f(p, x, labels)
+
+
+@row("attention_grad")
+def attention_grad(q, k, v):
+    def attend(q, k, v):
+        return jax.nn.softmax(q @ k.T / jnp.sqrt(64.0)) @ v
+    f = jax.jit(jax.grad(lambda q, k, v: jnp.sum(jax.vmap(attend)(q, k, v) ** 2), argnums=(0, 1, 2)))
+    return lambda: f(q, k, v)
+
+
+@row("rnn_grad")
+def rnn_grad(x, w, u):
+    def last(w, u, xs):
+        return lax.scan(lambda h, x: (jnp.tanh(x @ w + h @ u), None), jnp.zeros(64), xs)[0]
+    f = jax.jit(jax.grad(lambda w, u, x: jnp.sum(jax.vmap(last, in_axes=(None, None, 0))(w, u, x) ** 2), argnums=(0, 1)))
+    return lambda: f(w, u, x)
+
+
+@row("bag_grad")
+def bag_grad(embedding, w, ids, labels):
+    def logits(p, ids):
+        return jnp.mean(p["embedding"][ids], axis=0) @ p["w"]
+    f = jax.jit(jax.grad(lambda p, ids, labels: cross_entropy(jax.vmap(logits, in_axes=(None, 0))(p, ids), labels)))
+    p = dict(embedding=embedding, w=w)
+    return lambda: f(p, ids, labels)

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "tests/random/check.h"
+#include "tests/random/gradients.h"
 
 namespace tercet::random_programs {
 namespace {
@@ -47,6 +48,20 @@ TEST_CASE("random programs give one answer, whichever way they run", "[random]")
 TEST_CASE("random programs that were never run before give one answer", "[random]") {
   auto now = std::chrono::system_clock::now().time_since_epoch();
   run_for(seconds_or(5), static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()) * 1000);
+}
+
+TEST_CASE("gradients of random programs equal differences, whichever way they run", "[random][derivative]") {
+  static std::shared_ptr<Backend> backend = make_llvm_backend();
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  GradientCounts counts;
+  for (uint64_t seed = 1; std::chrono::duration<double>(Clock::now() - begin).count() < seconds_or(20) / 2; ++seed) {
+    auto difference = check_gradient(seed, backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512}, counts);
+    if (difference) FAIL_CHECK("seed " << seed << ":\n" << *difference);
+    if (difference) break;
+  }
+  std::cout << counts.programs << " gradients of random programs, " << counts.not_smooth << " more had a kink" << std::endl;
+  CHECK(counts.not_smooth < counts.programs + 10);
 }
 
 }  // namespace tercet::random_programs

@@ -5,6 +5,7 @@
 
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/runtime/print.h"
 
 namespace tercet {
 
@@ -29,10 +30,35 @@ bool Elaborator::static_bool(const Sym& value, const char* what) {
   return x->constant->integer != 0;
 }
 
+namespace {
+
+/// A value that is known while elaborating: a constant, or texts put together from constants.
+std::optional<Array> known_value(const Builder& b, ValueId id) {
+  const Op* op = b.definition(id);
+  if (!op) return std::nullopt;
+  if (op->def == &constant_op) return op->attrs.get<Array>("value");
+  bool joins = op->def == find_op("format_text");
+  if (!joins && op->def != find_op("concat_text")) return std::nullopt;
+  std::vector<Array> parts;
+  for (ValueId v : op->inputs) {
+    std::optional<Array> part = known_value(b, v);
+    if (!part || part->rank() != 0) return std::nullopt;
+    parts.push_back(std::move(*part));
+  }
+  std::string text, marks = joins ? op->attrs.get<std::string>("text") : std::string(parts.size(), '\1');
+  size_t next = 0;
+  for (char c : marks) text += c == '\1' ? format(parts[next++]) : c == '\2' ? format_inside(parts[next++]) : std::string(1, c);
+  std::string_view view = text;
+  return Array::strings({&view, 1}).reshaped({});
+}
+
+}  // namespace
+
 std::optional<std::string> Elaborator::known_string(const Leaf& x) const {
-  const Op* op = x.frame ? x.frame->builder().definition(x.id) : nullptr;
-  if (!op || op->def != &constant_op || x.type.dtype != DType::Str || x.type.rank() != 0) return std::nullopt;
-  return std::string(op->attrs.get<Array>("value").data<StringRef>()->view());
+  if (!x.frame || x.type.dtype != DType::Str || x.type.rank() != 0) return std::nullopt;
+  std::optional<Array> value = known_value(x.frame->builder(), x.id);
+  if (!value) return std::nullopt;
+  return std::string(value->data<StringRef>()->view());
 }
 
 std::string Elaborator::static_string(const Sym& value, const char* what) {

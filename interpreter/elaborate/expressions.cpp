@@ -132,6 +132,8 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
       // A statement runs once: its integers are known, so they may be sizes and axes.
       return softened(a.dtype == DType::Bool ? bool_leaf(a.as_int() != 0) : int_leaf(a.as_int(), a.dtype, a.weak));
     }
+    if (!generic && a.rank() == 0 && a.dtype == DType::Str)   // so are its texts: paths, patterns
+      return home->result(home->builder().emit(constant_op, {}, {{"value", a}}));
     Type type{a.dtype, {}};
     auto size = [&](size_t axis) {
       int64_t s = a.shape[axis];

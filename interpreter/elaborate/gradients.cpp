@@ -52,6 +52,10 @@ struct PullbackCode {
   Sym value, gradient;          // whose structure they have; leaves tell only type and weakness
 };
 
+/// The value under these sizes, which are known to be its own. It is an operation whatever the names are, so that sums of
+/// cotangents group alike, and have the same bits, where sizes are numbers and where they are symbols.
+ValueId renamed(Builder& b, ValueId value, const std::vector<Dim>& dims, Span span) { return b.emit(reshape_op, {value}, {{"dims", dims}}, span); }
+
 Leaf only_type(const Leaf& x) { return {x.type, x.weak, nullptr, no_value, {}, {}}; }
 
 }  // namespace
@@ -248,7 +252,7 @@ Sym Elaborator::apply_pullback(const Sym::Transformed& t, const std::vector<Call
   const Function& f = *code.function;
   auto pass = [&](const Leaf& x) {
     const Type& to = f.type(f.params[ids.size()]);
-    ids.push_back(with_type(builder(), use(x), {to.dtype, to.dims}, span_));
+    ids.push_back(renamed(builder(), use(x), to.dims, span_));
   };
   for (size_t i = 1; i < inputs.size(); ++i) pass(*inputs[i].leaf());
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -295,7 +299,7 @@ Sym Elaborator::jvp(const Sym& function, std::span<const Sym> xs, std::span<cons
     if (changes[i].type.rank() != type.rank() || !is_number(changes[i].type.dtype)) error(Kind::Shape, fmt::format("jvp: a tangent is {}, and its value {}", describe(changes[i]), describe(all[i])));
     for (size_t k = 0; k < type.dims.size(); ++k)
       require_equal(changes[i].type.dims[k], type.dims[k], fmt::format("jvp: axis {} of a tangent is {{left}}, and of its value {{right}}", k));
-    seeds.push_back(with_type(builder(), use(cast(changes[i], type.dtype)), type, span_));
+    seeds.push_back(renamed(builder(), use(cast(changes[i], type.dtype)), type.dims, span_));
   }
   mode.backward(seeds);
   size_t at = 0, parameter = call.arguments.size(), leaf = 0;
@@ -467,7 +471,7 @@ Sym Elaborator::apply_custom(const Sym::Transformed& t, const std::vector<CallAr
     for (size_t i = 0; i < floats.size(); ++i) {
       for (size_t k = 0; k < floats[i].type.dims.size(); ++k)
         require_equal(found[i].type.dims[k], floats[i].type.dims[k], fmt::format("axis {} of a gradient from custom_grad's `backward` is {{left}}, and of its argument {{right}}", k));
-      back_ids.push_back(with_type(builder(), use(cast(found[i], floats[i].type.dtype)), {floats[i].type.dtype, floats[i].type.dims}, span_));
+      back_ids.push_back(renamed(builder(), use(cast(found[i], floats[i].type.dtype)), floats[i].type.dims, span_));
     }
   });
   std::vector<Leaf> captures = value.captures();

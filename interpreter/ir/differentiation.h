@@ -48,6 +48,8 @@ class ForwardContext {
   virtual ForwardOp& forward() = 0;
   const Op& op() { return forward().op; }
   virtual Pullback pull_back(const Function& body, const PullbackRequest& request) = 0;
+  /// From here on a size that the operation defines is this one.
+  virtual void equate(const Dim& defined, const Dim& size) = 0;
   /// Which results of a body depend on its active parameters in a way that has a derivative.
   virtual std::vector<bool> active_results(const Function& body, const std::vector<bool>& active) const = 0;
 };

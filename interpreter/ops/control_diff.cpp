@@ -71,10 +71,44 @@ Flags active_parameters(ForwardContext& c, const LoopForm& loop) {
   return active;
 }
 
-void require_steady_sizes(ForwardContext& c, const LoopForm& loop) {
-  for (size_t i = 0; i < loop.carried; ++i)
-    if (!(loop.body.type(loop.body.params[loop.first() + i]).dims == c.out().type(c.op().inputs[i]).dims))
-      fail(Kind::Unsupported, c.op().span, "no gradient through a loop whose variable changes its size", "make it as large as it will become, and fill it in the loop");
+/// The symbol of that number among those that the operation defines.
+Dim symbol_of(const Op& op, uint64_t number) {
+  for (const Dim& d : op.attrs.get_or<Dims>("defines", {}))
+    if (d.symbol_id() == number) return d;
+  return 0;
+}
+
+/// The loop with sizes that stay as they begin, where its variables' sizes have names that a round might change: whether
+/// it does is asked when it runs.
+Op with_steady_sizes(ForwardContext& c, Op op) {
+  LoopForm loop(op);
+  DimMap begins;
+  for (size_t i = 0; i < loop.carried; ++i) bind_sizes(loop.body.type(loop.body.params[loop.first() + i]).dims, c.out().type(op.inputs[i]).dims, begins);
+  if (begins.empty()) return op;
+  Builder b(loop.body.name);
+  Ids arguments;
+  for (const Type& t : loop.body.param_types()) {
+    Type type = t;
+    for (Dim& d : type.dims) d = d.substitute(begins);
+    arguments.push_back(b.param(type));
+  }
+  Ids results = inline_function(b, loop.body, arguments);
+  for (size_t i = 0; i < loop.carried; ++i) {
+    const Type begun = c.out().type(op.inputs[i]), now = b.type(results[i]);
+    for (size_t k = 0; k < begun.dims.size(); ++k) {
+      if (begun.dims[k] == now.dims[k]) continue;
+      Attrs check{{"left", begun.dims[k]}, {"right", now.dims[k]}, {"relation", std::string("equal")},
+                  {"message", std::string("no gradient through a loop whose variable changes its size, from {left} to {right}")},
+                  {"help", std::string("make it as large as it will become, and fill it in the loop")}};
+      b.emit_many(check_dims_op, {}, std::move(check), op.span);
+    }
+    results[i] = with_type(b, results[i], begun, op.span);
+  }
+  FunctionPtr body = b.finish(std::move(results));
+  for (FunctionPtr& other : op.bodies) other = substitute(other, begins);
+  op.bodies.back() = body;
+  for (auto& [symbol, size] : begins) c.equate(symbol_of(op, symbol), size);
+  return op;
 }
 
 PullbackRequest loop_request(const LoopForm& loop, const Flags& active, Flags given, std::vector<uint64_t> own) {
@@ -93,9 +127,9 @@ std::vector<uint64_t> own_symbols(const Builder& b, const Op& op, const LoopForm
 /// The loop with stacked results for its backward step behind its own: for a while loop which lanes were alive, then
 /// carried values as each step found them, then saved ones.
 Ids forward_loop(ForwardContext& c) {
-  const Op op = c.op();
+  const Op op = with_steady_sizes(c, c.op());
+  c.forward().op = op;
   LoopForm loop(op);
-  require_steady_sizes(c, loop);
   auto notes = std::make_shared<LoopNotes>();
   notes->active = active_parameters(c, loop);
   Flags results = c.active_results(loop.body, notes->active);

@@ -66,6 +66,10 @@ class ReverseMode::Forward final : public ForwardContext {
   Builder& out() override { return mode_.out_; }
   ForwardOp& forward() override { return forward_; }
   Pullback pull_back(const Function& body, const PullbackRequest& request) override { return ReverseMode::pull_back(body, request); }
+  void equate(const Dim& defined, const Dim& size) override {
+    for (auto& [symbol, dim] : mode_.sizes_) dim = dim.substitute({{defined.symbol_id(), size}});
+    mode_.sizes_[defined.symbol_id()] = size;
+  }
   std::vector<bool> active_results(const Function& body, const std::vector<bool>& active) const override {
     return ReverseMode::active_results(body, active);
   }

@@ -1,5 +1,5 @@
 // Random programs run every way there is, until the time or the count is over; a difference is shrunk and printed.
-// Usage: tercet_random [--seconds N] [--seed S] [--count N] [--cases N] [--shrink-seconds N] [--keep-going] [--no-jit] [--reasons]
+// Usage: tercet_random [--seconds N] [--seed S] [--count N] [--cases N] [--shrink-seconds N] [--keep-going] [--no-jit] [--reasons] [--gradients]
 //   --count: programs, counted as functions that ran in at least two ways. --cases: functions in a module (default 16).
 //   A crash names the seed of its module: --seed S --count 1 runs it again, --show prints its text.
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/random/check.h"
+#include "tests/random/gradients.h"
 
 using namespace tercet;
 using namespace tercet::random_programs;
@@ -37,6 +38,27 @@ CompileOptions options_for(uint64_t seed) {
   return {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512, .block_bytes = seed / 4 % 2 ? 16 : 0};
 }
 
+/// Gradients of random programs; each difference names its seed.
+int run_gradients(uint64_t seed, int64_t count, double seconds, bool keep_going) {
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  std::shared_ptr<Backend> backend = make_llvm_backend();
+  GradientCounts counts;
+  int differences = 0;
+  for (; counts.programs < count && elapsed() < seconds && !stop; ++seed) {
+    current_seed = seed;
+    auto difference = check_gradient(seed, backend, options_for(seed), counts);
+    if (!difference) continue;
+    ++differences;
+    fmt::print("difference at seed {}\n{}\n", seed, brief(*difference));
+    std::fflush(stdout);
+    if (!keep_going) break;
+  }
+  fmt::print("{} gradients of random programs, {} more had a kink; {} differences; {:.0f} s\n", counts.programs, counts.not_smooth, differences, elapsed());
+  return differences ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,7 +66,7 @@ int main(int argc, char** argv) {
   uint64_t seed = 1;
   int64_t count = INT64_MAX;
   int cases = 16;
-  bool keep_going = false, jit = true, show = false, reasons = false;
+  bool keep_going = false, jit = true, show = false, reasons = false, gradients = false;
   for (int i = 1; i < argc; ++i) {
     auto is = [&](const char* name) { return std::strcmp(argv[i], name) == 0; };
     auto number = [&] { return i + 1 < argc ? std::strtod(argv[++i], nullptr) : 0; };
@@ -57,6 +79,7 @@ int main(int argc, char** argv) {
     else if (is("--no-jit")) jit = false;
     else if (is("--show")) show = true;
     else if (is("--reasons")) reasons = true;
+    else if (is("--gradients")) gradients = true;
     else {
       fmt::print(stderr, "unknown option {}\n", argv[i]);
       return 2;
@@ -70,6 +93,7 @@ int main(int argc, char** argv) {
   }
   for (int s : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(s, on_crash);
   for (int s : {SIGINT, SIGTERM}) std::signal(s, [](int) { stop = 1; });
+  if (gradients) return run_gradients(seed, count, seconds, keep_going);
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
