@@ -75,7 +75,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 const char* name_of(Kind kind) { return kind_names[static_cast<size_t>(kind)]; }
 
 std::string render(const Diagnostic& d, const SourceMap& sources) {
-  std::string row;
+  std::string row = d.device < 0 ? "" : fmt::format("device {}: ", d.device);
   for (size_t i = d.row.size(); i-- > 0;) row += fmt::format("row {}: ", d.row[i]);
   std::string out = fmt::format("error[{}]: {}{}\n", name_of(d.kind), row, d.message);
   if (const SourceFile* file = sources.find(d.span)) render_place(out, *file, d.span, d.label);

@@ -34,6 +34,7 @@ struct Diagnostic {
   std::vector<Note> notes;        // other places
   std::vector<Note> frames;       // call chain, innermost first: span of the call, name of the function called
   std::vector<int64_t> row;       // lane of the innermost to outermost batch axes that failed, empty outside vmap
+  int64_t device = -1;            // the device of a pmap that failed, -1 outside
 };
 
 /// Renders as language.md section 11 shows: message, source line, carets, help, call chain. Ends with '\n'.

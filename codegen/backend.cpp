@@ -32,7 +32,8 @@ class LlvmExecutable final : public Executable {
         all_ms_(milliseconds_since(begun_)) {}
 
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
-    CompiledContext context(outer, set_, code_, run_);
+    RunOptions run = on_this_device(run_);
+    CompiledContext context(outer, set_, code_, run);
     if (!set_.may_fail) return context.run(*set_.programs[0], std::move(arguments));
     std::vector<Array> kept = arguments;  // shared, so that nothing overwrites them
     try {
@@ -41,6 +42,7 @@ class LlvmExecutable final : public Executable {
       attempt.keep();
       return results;
     } catch (const CheckFailed&) {
+      if (context.met_others()) throw RepeatByReference{};
     }
     RepeatingContext again(outer, context.effects());
     return evaluate(*function_, again, std::move(kept));

@@ -44,6 +44,8 @@ struct Driver::State {
     s.compile = {.threads = options.threads, .simd_bits = options.simd_bits};
     s.jit_all = options.jit_all;
     s.arguments = options.arguments;
+    s.devices = options.device_ids.empty() ? options.devices : static_cast<int>(options.device_ids.size());
+    s.device_timeout_seconds = options.device_timeout;
     s.write = [this](std::string_view text) {
       if (!muted) std::cout << text;
     };

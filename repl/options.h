@@ -22,6 +22,7 @@ struct Options {
   bool jit_all = false;                   // compile every function that can be
   int devices = 0;                        // 0: as many as a pmap asks for
   std::vector<int> device_ids;
+  double device_timeout = 600;            // seconds that devices wait for each other
 };
 
 inline constexpr int exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_interrupted = 130;

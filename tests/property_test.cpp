@@ -4,7 +4,9 @@
 
 #include "codegen/backend.h"
 #include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/pmap.h"
 #include "interpreter/passes/batch.h"
+#include "interpreter/runtime/ragged.h"
 #include "tests/support.h"
 
 namespace tercet {
@@ -229,6 +231,50 @@ TEST_CASE("batched is looped, for every choice of mapped operands", "[property][
           auto b = batched(def, sample, mask, lanes, Dim::symbol("lanes"));
           if (b) require_same(def, *b->function, b->arguments, run(*b->function, copies_of(b->arguments)), b->expected);
         }
+  });
+}
+
+TEST_CASE("over 1, 2, 3 and 4 devices every row gives what it gives on each alone", "[property][devices]") {
+  for_each_row([](const OpDef& def) {
+    for (const Sample& sample : spread(def, 8)) {
+      if (sample.attrs.has("over")) continue;   // there it is not alone
+      const FunctionPtr f = one_op(def, sample, false);
+      for (const Flags& mask : masks(sample.operands.size()))
+        for (int64_t n = 1; n <= 4; ++n) {
+          bool shares_keys = false;   // they are used once
+          for (size_t i = 0; i < mask.size(); ++i) shares_keys |= !mask[i] && sample.operands[i].dtype == DType::Key;
+          if (shares_keys) continue;
+          Builder b("devices");
+          std::vector<ValueId> inputs;
+          Arrays arguments;
+          PmapAttrs attrs{Dim(n), std::nullopt, Dim(n), 0, 0, std::vector<int64_t>(f->results.size(), 0)};
+          Builder body("device");
+          std::vector<ValueId> params(mask.size());
+          for (bool dealt : {true, false})   // what is dealt out comes first
+            for (size_t i = 0; i < mask.size(); ++i) {
+              if (mask[i] != dealt) continue;
+              Arrays rows;
+              for (int64_t r = 0; r < n; ++r) rows.push_back(variant(def, sample.operands[i], r));
+              arguments.push_back(dealt ? stacked(rows, sample.operands[i]) : copy_of(sample.operands[i]));
+              Dims dims(arguments.back().shape.begin(), arguments.back().shape.end());
+              inputs.push_back(b.param({arguments.back().dtype, dims}));
+              params[i] = body.param(f->type(f->params[i]));
+              attrs.consumed += dealt;
+            }
+          FunctionPtr inside = body.finish(inline_function(body, *f, params));
+          FunctionPtr all = b.finish(emit_pmap(b, inside, inputs, attrs, {}));
+          Arrays results = run(*all, copies_of(arguments));
+          for (int64_t r = 0; r < n; ++r) {
+            Arrays own;
+            for (size_t i = 0; i < mask.size(); ++i) own.push_back(copy_of(mask[i] ? variant(def, sample.operands[i], r) : sample.operands[i]));
+            Arrays expected = run(*f, own);
+            for (size_t k = 0; k < expected.size(); ++k) {
+              INFO(def.name << ", device " << r << " of " << n << ": " << show(row_of(results[k], r)) << " against " << show(expected[k]));
+              REQUIRE(same_elements(row_of(results[k], r), expected[k]));
+            }
+          }
+        }
+    }
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/ir/op_def.h"
+#include "interpreter/runtime/host_group.h"
 
 namespace tercet::test {
 
@@ -35,9 +36,23 @@ class ReferenceContext : public EvalContext {
   void pop_lane() override {}
   LaneIndex running_lane() const override { return {}; }
   KeyLedger& keys() override { return *keys_; }
+  /// A group of this device alone, unless it is one of several.
+  Communicator* communicator(int64_t) override {
+    if (!devices_ && !alone_) alone_ = lone_communicator();
+    return devices_ ? devices_ : alone_.get();
+  }
+  void on_devices(int count, int64_t, const DeviceWork& work, bool) override {
+    run_on_host_devices({count, 0, 60}, [&](Communicator& devices) {
+      ReferenceContext own;
+      own.devices_ = &devices;
+      work(own, devices.rank());
+    });
+  }
   void poll() override {}
 
  private:
+  Communicator* devices_ = nullptr;
+  std::shared_ptr<Communicator> alone_;
   std::shared_ptr<KeyLedger> keys_ = std::make_shared<KeyLedger>();   // a context's uses of keys end with it
 };
 

@@ -79,6 +79,25 @@ std::vector<Array> CompiledContext::call(const Op& op, std::vector<Array> argume
   return run_body(*op.bodies[0], std::move(arguments));
 }
 
+/// One effect of this run, which has happened when all devices have ended.
+void CompiledContext::on_devices(int count, int64_t level, const DeviceWork& work, bool silent) {
+  auto compiled = [&](EvalContext& device, int rank) {
+    RunOptions share = on_this_device(options_);
+    CompiledContext own(device, set_, code_, share);
+    work(own, rank);
+  };
+  outer_.on_devices(count, level, compiled, silent);
+  ++effects_;
+}
+
+void RepeatingContext::on_devices(int count, int64_t level, const DeviceWork& work, bool silent) {
+  auto by_reference = [&](EvalContext& device, int rank) {
+    RepeatingContext own(device, 0);
+    work(own, rank);
+  };
+  outer_.on_devices(count, level, by_reference, !fresh() || silent);
+}
+
 std::vector<Array> RepeatingContext::run_body(const Function& body, std::vector<Array> arguments) {
   return evaluate(body, *this, std::move(arguments));
 }

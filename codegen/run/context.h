@@ -17,6 +17,7 @@ class ForwardingContext : public EvalContext {
   void poll() override { outer_.poll(); }
   LaneIndex running_lane() const override { return outer_.running_lane(); }
   KeyLedger& keys() override { return outer_.keys(); }
+  Communicator* communicator(int64_t level) override { return outer_.communicator(level); }
 
  protected:
   EvalContext& outer_;
@@ -33,6 +34,8 @@ class CompiledContext final : public ForwardingContext {
                  std::vector<std::vector<Array>>& results) override;
   /// Prints and region marks passed on so far.
   int64_t effects() const { return effects_; }
+  /// Whether this device has met others in this run: it cannot be repeated on its own then.
+  bool met_others() const { return met_; }
 
   std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
@@ -42,6 +45,8 @@ class CompiledContext final : public ForwardingContext {
   void end_region() override { if (!alone_) ++effects_, outer_.end_region(); }
   void push_lane(int64_t lane) override { if (!alone_) ++effects_, outer_.push_lane(lane); }
   void pop_lane() override { if (!alone_) ++effects_, outer_.pop_lane(); }
+  Communicator* communicator(int64_t level) override { return met_ = true, outer_.communicator(level); }
+  void on_devices(int count, int64_t level, const DeviceWork& work, bool silent) override;
 
  private:
   const ProgramSet& set_;
@@ -49,6 +54,7 @@ class CompiledContext final : public ForwardingContext {
   const RunOptions& options_;
   int64_t effects_ = 0;
   bool alone_ = false;   // of some lanes on a thread of their own: a check that fails ends all of it, so that marks mean nothing
+  bool met_ = false;
 };
 
 /// The context of the reference run that follows a failed check: it comes by the same effects in the same order, so the
@@ -75,6 +81,7 @@ class RepeatingContext final : public ForwardingContext {
   void pop_lane() override {
     if (fresh()) outer_.pop_lane();
   }
+  void on_devices(int count, int64_t level, const DeviceWork& work, bool silent) override;
 
  private:
   bool fresh() { return done_ == 0 || (--done_, false); }

@@ -11,7 +11,9 @@ struct RunOptions {
 };
 /// Number of threads meant by CompileOptions::threads (0: as many as the process may use).
 int thread_count(int asked);
-/// The arena with that many slots. It lives as long as the process.
+/// The same for work of a device of pmap, which has fewer cores.
+RunOptions on_this_device(RunOptions options);
+/// The arena with that many slots, which lives as long as the process; on a device, that device's own.
 tbb::task_arena& arena_of(int threads);
 
 }  // namespace tercet::codegen

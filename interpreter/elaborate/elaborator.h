@@ -31,6 +31,7 @@ class Environment {
   virtual std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() = 0;
   virtual std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() = 0;
   virtual const std::vector<std::string>& arguments() = 0;          // of the program
+  virtual int device_count() = 0;                                   // of pmap; 0: as many as one asks for
   virtual std::vector<std::pair<std::string, Value>> import(const ast::Import& what, Span span) = 0;
 };
 
@@ -56,6 +57,14 @@ struct RecursiveCell : RecursiveCallee, std::enable_shared_from_this<RecursiveCe
 struct StaticNeeded { size_t parameter; std::string message; Span span; };
 /// Throws it when x is such a parameter.
 void require_static(const Leaf& x, const std::string& message, Span span);
+
+/// An axis of the vmaps and pmaps around a place. Its level, for attr "over", is its index among them.
+struct MappedAxis {
+  std::string name;    // option axis=, may be empty
+  Dim size;
+  Frame* frame;        // of the function of one lane or device
+  bool devices;        // of a pmap
+};
 
 struct CallArgument { std::string name; Sym value; Span span; };    // name "": positional
 
@@ -127,10 +136,10 @@ class Elaborator {
 
   Sym apply(const Sym& function, std::vector<CallArgument> arguments, Span span);
   std::vector<std::string> parameter_names(const Sym& function);
-  /// vmap of a C++ body over leading axes: used by map, comprehensions, scan.
+  /// vmap of a C++ body over leading axes: used by map, comprehensions, scan. `axis`: collectives may name these lanes.
   /// `equal_rows`: rows of different length among them are known to go together, row by row.
   Sym map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
-                const std::function<Sym(std::span<const Leaf>)>& body, bool equal_rows = false);
+                const std::function<Sym(std::span<const Leaf>)>& body, const std::string* axis = nullptr, bool equal_rows = false);
   /// The rows of all `leaves` that map along axis 0 (ragged ones, and what has an axis beside that), the others as they
   /// are, through `body`. Row lengths of ragged ones must be equal, which is checked.
   Sym rows_together(std::span<const Leaf> leaves, const std::function<Sym(std::span<const Leaf>)>& body);
@@ -145,6 +154,11 @@ class Elaborator {
   /// (f(xs…), its change along the tangents ts).
   Sym jvp(const Sym& function, std::span<const Sym> xs, std::span<const Sym> ts);
   std::shared_ptr<JitCounter> jit_counter(const Sym& function);
+  /// The level of the innermost axis around this place, or of the one with that name. Error `name` when there is none;
+  /// `what` is the function that asks.
+  int64_t axis_level(const std::optional<Sym>& name, const char* what);
+  /// Its number of lanes or devices, as a size of this place.
+  Dim axis_size(int64_t level, const char* what);
   std::string identity(const Sym& function) const;
 
  private:
@@ -275,13 +289,21 @@ class Elaborator {
   Sym call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span);
 
   // transforms.cpp
-  std::vector<struct BatchedValue> lanes_one_by_one(const Function& f, std::span<const struct BatchedValue> arguments, const Dim& lanes);
+  std::vector<struct BatchedValue> lanes_one_by_one(const Function& f, std::span<const struct BatchedValue> arguments, const Dim& lanes, int64_t level);
   TransformSpec read_spec(const ast::Transform& t);
+  bool read_device_option(const ast::Argument& a, TransformSpec& out);
   Sym apply_transformed(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
-  struct LaneLeaf;
+  /// An array of a call with the axis it is mapped along; nullopt is shared.
+  struct LaneLeaf { Leaf leaf; std::optional<int64_t> axis; std::string title; };
   class LaneReader;
+  std::vector<LaneLeaf> read_lanes(const Sym::Transformed& t, std::vector<CallArgument>& arguments);
   Dim lane_count(const std::vector<LaneLeaf>& leaves, const TransformSpec& spec);
   Sym apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
+  Sym apply_pmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
+  struct Devices;
+  Devices devices_of(const TransformSpec& spec, const std::vector<LaneLeaf>& leaves);
+  int64_t out_axis(const Leaf& x, int64_t out, int rank) const;
+  Sym reduce_over_devices(const Sym& result, const std::string& how, const std::optional<Dim>& share);
   Sym apply_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
   /// The compiled function that a call of `t` needs, and the operands for it.
   struct JitCall { std::shared_ptr<JitEntry> entry; std::vector<ValueId> inputs; Sym result; std::vector<Leaf> leaves; };
@@ -311,6 +333,7 @@ class Elaborator {
   std::vector<Active> active_;
   Span span_;
   int uncertain_ = 0;                 // branches and loop bodies around the place that is read
+  std::vector<MappedAxis> axes_;      // outermost first
   bool inside_jit_ = false;
   Frame* jit_frame_ = nullptr;        // of the function that jit elaborates
   JitSizes* jit_sizes_ = nullptr;     // its parameters' sizes
@@ -332,6 +355,17 @@ class SpanScope {
  private:
   Elaborator& e_;
   Span previous_;
+};
+
+/// An axis that collectives may name, for the duration of a scope.
+class AxisScope {
+ public:
+  AxisScope(std::vector<MappedAxis>& axes, MappedAxis axis) : axes_(axes) { axes_.push_back(std::move(axis)); }
+  ~AxisScope() { axes_.pop_back(); }
+  AxisScope(const AxisScope&) = delete;
+
+ private:
+  std::vector<MappedAxis>& axes_;
 };
 
 /// Marks what is elaborated during a scope as code that may never be reached.

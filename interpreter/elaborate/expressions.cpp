@@ -141,7 +141,9 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
     };
     for (size_t k = 0; k < a.shape.size(); ++k) type.dims.push_back(size(k));
     home->hidden.push_back({name, leaf});
-    return home->param(type, a.weak);
+    Leaf param = home->param(type, a.weak);
+    param.placement = a.placement;
+    return param;
   });
   return home->globals[name] = sym;
 }
@@ -170,8 +172,7 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
       {"randn", "write normal(k, shape)"}, {"seed", "write key(seed), and pass the key on"}};
   // Names that the language promises and that come with later parts.
   static const std::set<std::string> planned{
-      "psum", "pmean", "pmax", "pmin", "all_gather", "all_to_all", "ppermute",
-      "psum_scatter", "axis_index", "axis_size", "shard", "replicate", "constrain", "placement", "devices", "einsum",
+      "einsum",
       "solve", "cholesky", "qr", "svd", "unpad", "map_rows", "read_csv", "write_text", "write_jsonl", "load_npy", "save_npy",
       "load_npz", "save_npz", "load_safetensors", "save_safetensors", "ngrams", "hash_tokens", "tf_idf", "edit_distance", "minhash",
       "dropout", "plot", "hist", "bars", "stream_lines"};

@@ -92,7 +92,7 @@ std::optional<Leaf> Frame::outside(ValueId id) {
   for (size_t i = 0; i < capture_params_.size(); ++i)
     if (capture_params_[i] == id) return out = captures_[i];
   const Op* op = builder_.definition(id);
-  if (!op || op->def->effect != Effect::Pure || !op->bodies.empty() || builder_.type(id).rank() != 0 || op->attrs.has("defines")) return out;
+  if (!op || op->def->effect != Effect::Pure || !op->bodies.empty() || builder_.type(id).rank() != 0 || op->attrs.has("defines") || op->attrs.has("over")) return out;
   for (auto& [name, value] : op->attrs.items()) {
     bool here = false;
     for_each_dim(value, [&](const Dim& d) { here |= own(d); });

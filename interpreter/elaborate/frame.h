@@ -28,6 +28,7 @@ struct Leaf {
   ValueId id = no_value;
   std::optional<Constant> constant;  // scalars
   std::optional<Dim> dim;            // integer scalars whose value is this size
+  Placement placement = {};
 };
 using Sym = Tree<Leaf>;
 

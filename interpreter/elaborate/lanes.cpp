@@ -12,7 +12,8 @@
 namespace tercet {
 
 Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
-                          const std::function<Sym(std::span<const Leaf>)>& body, bool equal_rows) {
+                          const std::function<Sym(std::span<const Leaf>)>& body, const std::string* axis, bool equal_rows) {
+  const int64_t level = axis ? static_cast<int64_t>(axes_.size()) : -1;
   std::vector<BatchedValue> arguments;
   for (const Leaf& x : mapped) {
     arguments.push_back({use(x), true});
@@ -32,7 +33,11 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
       if (!type.dims.empty() && type.dims[0].is_ragged()) type.dims[0] = equal_rows ? one_length : Dim::symbol("k");   // each row its own length
       params.push_back(lane.param(type, x.weak));
     }
-    result = body(params);
+    {
+      std::optional<AxisScope> named;
+      if (axis) named.emplace(axes_, MappedAxis{*axis, lanes, &lane, false});
+      result = body(params);
+    }
     collect_leaves(result, leaves);
     for (const Leaf& x : leaves) ids.push_back(use(x));
   } catch (...) {
@@ -47,10 +52,10 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
   std::vector<BatchedValue> values;
   size_t mark = builder().mark();
   try {
-    values = batch_into(builder(), *f, arguments, lanes);
+    values = batch_into(builder(), *f, arguments, lanes, level);
   } catch (const LaneDependentSize&) {
     builder().rollback(mark);
-    values = lanes_one_by_one(*f, arguments, lanes);
+    values = lanes_one_by_one(*f, arguments, lanes, level);
   }
   if (effects) emit_effect(region_end_op, {}, {});
   size_t at = 0;
@@ -65,7 +70,7 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
 }
 
 /// Lanes whose sizes differ run one after another, each with its own sizes; results that differ in size are ragged.
-std::vector<BatchedValue> Elaborator::lanes_one_by_one(const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes) {
+std::vector<BatchedValue> Elaborator::lanes_one_by_one(const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes, int64_t level) {
   Builder body("lane");
   body.param({DType::I64, {}});
   std::vector<ValueId> params, inputs;
@@ -77,16 +82,13 @@ std::vector<BatchedValue> Elaborator::lanes_one_by_one(const Function& f, std::s
     inputs.push_back(mapped[i] ? arguments[i].value : mark_at_border(builder(), arguments[i].value, "common", span_));
     consumed += mapped[i];
   }
-  std::vector<ValueId> results = inline_function(body, *mark_common_keys(f, mapped), params);
+  std::vector<ValueId> results = inline_function(body, *mark_common_keys(f, mapped, level), params);
   std::vector<BatchedValue> out;
   Attrs attrs{{"length", lanes}, {"carried", int64_t{0}}, {"consumed", consumed}, {"lanes", true}};
   for (ValueId v : builder().emit_many(scan_op, std::move(inputs), std::move(attrs), span_, {body.finish(results)}))
     out.push_back({mark_at_border(builder(), v, "own", span_), true});
   return out;
 }
-
-/// An array of a call with the axis it is mapped along; nullopt is shared.
-struct Elaborator::LaneLeaf { Leaf leaf; std::optional<int64_t> axis; std::string title; };
 
 /// Reads which arrays of a vmap's arguments are mapped, and along which axis.
 class Elaborator::LaneReader {
@@ -98,16 +100,17 @@ class Elaborator::LaneReader {
     check_names();
     size_t position = 0;
     for (CallArgument& a : arguments) {
-      if (a.value.as<Sym::Range>()) a.value = e_.array(a.value, "vmap");
+      if (a.value.as<Sym::Range>()) a.value = e_.array(a.value, word());
       std::string name = a.name.empty() ? (position < names_.size() ? names_[position] : "") : a.name;
       size_t at = a.name.empty() ? position++ : static_cast<size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
       read(a.value, spec_of(name, at), name.empty() ? fmt::format("argument {}", at + 1) : name);
     }
     if (spec_.positional.size() > std::max(arguments.size(), names_.size()))
-      e_.error(Kind::Type, fmt::format("vmap has {} axes for {} arguments", spec_.positional.size(), arguments.size()));
+      e_.error(Kind::Type, fmt::format("{} has {} axes for {} arguments", word(), spec_.positional.size(), arguments.size()));
   }
 
  private:
+  const char* word() const { return ast::spelling(spec_.kind); }
   static const AxisSpec* shared() {
     static const AxisSpec spec;
     return &spec;
@@ -117,7 +120,7 @@ class Elaborator::LaneReader {
     for (auto& [name, axis] : spec_.named) {
       if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
       std::string near = closest_name(name, names_);
-      e_.error(Kind::Name, fmt::format("vmap[{}=…]: the function has no parameter `{}`", name, name), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+      e_.error(Kind::Name, fmt::format("{}[{}=…]: the function has no parameter `{}`", word(), name, name), near.empty() ? "" : fmt::format("did you mean `{}`?", near));
     }
   }
 
@@ -159,7 +162,7 @@ class Elaborator::LaneReader {
     if (!axis) return rank ? std::optional<int64_t>(0) : std::nullopt;
     if (axis->kind == AxisSpec::Kind::Shared) return std::nullopt;
     if (axis->kind != AxisSpec::Kind::Axis) e_.error(Kind::Type, fmt::format("`{}` is {}, and its axes are given as {}", title, describe(x), text_of(*axis)));
-    if (rank == 0) e_.error(Kind::Shape, fmt::format("vmap maps axis {} of `{}`, which is the scalar {}", axis->axis, title, describe(x)), "write `_` for it: it is shared");
+    if (rank == 0) e_.error(Kind::Shape, fmt::format("{} maps axis {} of `{}`, which is the scalar {}", word(), axis->axis, title, describe(x)), "write `_` for it: it is shared");
     if (axis->axis < -rank || axis->axis >= rank) e_.error(Kind::Shape, fmt::format("`{}` is {} and has no axis {}", title, describe(x), axis->axis));
     int64_t at = axis->axis < 0 ? axis->axis + rank : axis->axis;
     if (x.type.is_ragged() && at != 0) e_.error(Kind::Unsupported, fmt::format("axis {} of `{}`: rows of different length are mapped along axis 0", at, title));
@@ -179,20 +182,26 @@ Dim Elaborator::lane_count(const std::vector<LaneLeaf>& leaves, const TransformS
     if (!first) first = &l;
     else
       require_equal(first->leaf.type.dims[static_cast<size_t>(*first->axis)], l.leaf.type.dims[static_cast<size_t>(*l.axis)],
-                    fmt::format("vmap maps sizes that differ: `{}` has {{left}}, `{}` has {{right}}", first->title, l.title),
+                    fmt::format("{} maps sizes that differ: `{}` has {{left}}, `{}` has {{right}}", ast::spelling(spec.kind), first->title, l.title),
                     "map them along axes of one size, or share one with `_`");
   }
   if (first) return first->leaf.type.dims[static_cast<size_t>(*first->axis)];
   if (spec.size >= 0) return Dim(spec.size);
-  error(Kind::Type, "vmap maps nothing: no argument is an array", "give it an array, or call the function without vmap");
+  const char* word = ast::spelling(spec.kind);
+  error(Kind::Type, fmt::format("{} maps nothing: no argument is an array", word), fmt::format("give it an array, or call the function without {}", word));
+}
+
+std::vector<Elaborator::LaneLeaf> Elaborator::read_lanes(const Sym::Transformed& t, std::vector<CallArgument>& arguments) {
+  LaneReader reader(*this, *t.spec, parameter_names(*t.function));
+  reader.arguments(arguments);
+  return std::move(reader.leaves);
 }
 
 Sym Elaborator::apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span) {
-  LaneReader reader(*this, *t.spec, parameter_names(*t.function));
-  reader.arguments(arguments);
-  Dim lanes = lane_count(reader.leaves, *t.spec);
+  const std::vector<LaneLeaf> leaves = read_lanes(t, arguments);
+  Dim lanes = lane_count(leaves, *t.spec);
   std::vector<Leaf> mapped;
-  for (const LaneLeaf& l : reader.leaves) {
+  for (const LaneLeaf& l : leaves) {
     if (!l.axis) continue;
     Leaf x = move_axis(frame_->result(use(l.leaf), l.leaf.weak), *l.axis, 0);
     std::vector<Dim> dims = x.type.dims;
@@ -203,14 +212,19 @@ Sym Elaborator::apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> 
     size_t leaf = 0, param = 0;
     std::vector<CallArgument> inner = arguments;
     for (CallArgument& a : inner)
-      a.value = map_leaves<Leaf>(a.value, [&](const Leaf& x) { return reader.leaves[leaf++].axis ? params[param++] : x; });
+      a.value = map_leaves<Leaf>(a.value, [&](const Leaf& x) { return leaves[leaf++].axis ? params[param++] : x; });
     return apply(*t.function, std::move(inner), span_);
-  });
+  }, &t.spec->axis);
+  Placement pieces;   // lanes that lie in pieces are worked on there
+  for (const LaneLeaf& l : leaves)
+    if (l.axis && l.leaf.placement.devices && l.leaf.placement.axis == *l.axis) pieces = {l.leaf.placement.devices, 0};
+  if (pieces.devices) out = map_leaves<Leaf>(out, [&](Leaf x) { return x.placement = pieces, x; });
   if (t.spec->out == 0) return out;
   return map_leaves<Leaf>(out, [&](const Leaf& x) {
-    int64_t to = t.spec->out < 0 ? t.spec->out + x.type.rank() : t.spec->out;
-    if (to < 0 || to >= x.type.rank()) error(Kind::Shape, fmt::format("the result {} has no axis {} for `out`", describe(x), t.spec->out));
-    return move_axis(x, 0, to);
+    int64_t to = out_axis(x, t.spec->out, x.type.rank());
+    Leaf moved = move_axis(x, 0, to);
+    if (pieces.devices) moved.placement = {pieces.devices, static_cast<int8_t>(to)};
+    return moved;
   });
 }
 

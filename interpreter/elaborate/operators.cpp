@@ -217,7 +217,10 @@ Leaf Elaborator::elementwise(const OpDef& op, std::span<const Leaf> arguments, P
     Leaf converted = promotion == Promotion::Keep ? x : cast(x, dtype, x.weak);
     inputs.push_back(use(broadcast_to(converted, dims)));
   }
-  return emit(op, std::move(inputs), {}, weak);
+  Leaf out = emit(op, std::move(inputs), {}, weak);
+  for (const Leaf& x : arguments)   // what is in pieces stays so
+    if (x.placement.devices && x.type.dims == dims) out.placement = x.placement;
+  return out;
 }
 
 Leaf Elaborator::row_by_row(const OpDef& op, std::span<const Leaf> arguments, Promotion promotion) {

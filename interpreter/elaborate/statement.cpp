@@ -7,6 +7,7 @@ void Elaborator::start() {
   contexts_.clear();
   active_.clear();
   written_.clear();
+  axes_.clear();
   inside_jit_ = false;
   contexts_.emplace_back();
   contexts_.back().top_level = true;

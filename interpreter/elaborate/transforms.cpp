@@ -55,6 +55,24 @@ std::string text_of(const AxisSpec& s) {
   return "(" + out + ")";
 }
 
+/// An option that only pmap has; false when it is none.
+bool Elaborator::read_device_option(const ast::Argument& a, TransformSpec& out) {
+  if (a.name == "devices") {
+    out.devices = static_int(expr(a.value), "`devices`");
+    if (out.devices < 1) error(Kind::Value, fmt::format("`devices` is a number from 1, and this is {}", out.devices));
+  } else if (a.name == "split") {
+    out.split = static_bool(expr(a.value), "`split`");
+  } else if (a.name == "out" && a.value->as<ast::Placeholder>()) {
+    out.out_common = true;
+  } else if (a.name == "reduce") {
+    out.reduce = static_string(expr(a.value), "`reduce`");
+    if (out.reduce != "mean" && out.reduce != "sum") error(Kind::Value, fmt::format("`reduce` is \"mean\" or \"sum\", and this is \"{}\"", out.reduce));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 TransformSpec Elaborator::read_spec(const ast::Transform& t) {
   TransformSpec out;
   out.kind = t.kind;
@@ -65,10 +83,11 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
       if (a.name == "out" && a.value->as<ast::IntLiteral>()) out.out = read_axis(*a.value).axis;
       else if (a.name == "size") out.size = static_int(expr(a.value), "`size`");
       else if (a.name == "threads") out.threads = static_int(expr(a.value), "`threads`");
+      else if (a.name == "axis") out.axis = static_string(expr(a.value), "`axis`");
       else if (a.name == "aux") out.aux = static_bool(expr(a.value), "`aux`");
-      else if (a.name == "axis") static_string(expr(a.value), "`axis`");
+      else if (t.kind == ast::TransformKind::Pmap && read_device_option(a, out)) {}
       else error(Kind::Unsupported, fmt::format("the option `{}` of {} is not there yet", a.name, ast::spelling(t.kind)));
-      out.text += std::to_string(out.out + out.size + out.threads + out.aux);
+      out.text += fmt::format("{}:{}:{}:{}:{}:{}{}:{}:{}", out.out, out.size, out.threads, out.axis, out.devices, out.split, out.out_common, out.reduce, out.aux);
       continue;
     }
     if (t.kind == ast::TransformKind::Jit) fail(Kind::Name, a.span, "jit has the options `threads` and `math`");
@@ -89,8 +108,6 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
 }
 
 Sym Elaborator::transform(const ast::Transform& t) {
-  if (t.kind == ast::TransformKind::Pmap)
-    error(Kind::Unsupported, "`pmap` is not there yet", "vmap and jit use all cores of this machine");
   Sym f = expr(t.operand);
   if (!f.is_function())
     error(Kind::Type, fmt::format("`{}` takes a function, and this is {}", ast::spelling(t.kind), describe(f)), t.kind == ast::TransformKind::Vmap ? "axes go in brackets: vmap[0, _] f" : "");
@@ -103,6 +120,7 @@ Sym Elaborator::apply_transformed(const Sym::Transformed& t, std::vector<CallArg
   SpanScope at(*this, span);
   if (t.spec->kind == ast::TransformKind::Vmap) return apply_vmap(t, std::move(arguments), span);
   if (t.spec->kind == ast::TransformKind::Grad) return apply_derivative(t, std::move(arguments));
+  if (t.spec->kind == ast::TransformKind::Pmap) return apply_pmap(t, std::move(arguments), span);
   return apply_jit(t, std::move(arguments), span);
 }
 
@@ -126,7 +144,9 @@ Sym Elaborator::apply_jit(const Sym::Transformed& t, std::vector<CallArgument> a
   size_t at = 0;
   return map_leaves<Leaf>(call.result, [&](const Leaf&) {
     size_t i = at++;
-    return frame_->result(ids[i], call.leaves[i].weak);
+    Leaf x = frame_->result(ids[i], call.leaves[i].weak);
+    x.placement = call.leaves[i].placement;
+    return x;
   });
 }
 
@@ -162,7 +182,9 @@ Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::ve
       Type type = x.type;
       for (size_t k = 0; k < type.dims.size(); ++k)
         if (Dim& d = type.dims[k]; !d.is_ragged()) d = sizes.inside(fmt::format("n{}", i), k, d);
-      return body.param(type, x.weak);
+      Leaf param = body.param(type, x.weak);
+      param.placement = x.placement;
+      return param;
     };
     std::vector<CallArgument> inner = arguments;
     for (CallArgument& a : inner) a.value = map_leaves<Leaf>(a.value, inside);

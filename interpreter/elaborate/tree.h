@@ -35,6 +35,10 @@ struct TransformSpec {
   int64_t out = 0;
   int64_t size = -1;                   // option size=, -1: not given
   int64_t threads = 0;                 // option threads=
+  std::string axis;                    // option axis=: the axis's name
+  int64_t devices = 0;                 // pmap's option devices=, 0: not given
+  bool split = false, out_common = false;   // pmap's options split= and out=_
+  std::string reduce;                  // pmap's option reduce=
   std::string text;                    // as written, for identity and messages
 };
 

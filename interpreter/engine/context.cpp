@@ -90,7 +90,7 @@ std::vector<Array> Session::Context::run_callee(const Op& op, std::vector<Array>
     std::string text = explanation(op, arguments);
     std::string_view view(text.data(), text.size() - 1);   // its last line needs no end
     out = {Array::strings({&view, 1}).reshaped({})};
-  } else if (op.attrs.has("jit") && session_.options_.backend) {
+  } else if (op.attrs.has("jit") && session_.options_.backend && !by_reference_) {
     out = call_compiled(jit_entry(op.attrs), std::move(arguments));
   } else {
     out = evaluate(*op.bodies[0], *this, std::move(arguments));
@@ -136,6 +136,12 @@ LaneIndex Session::Context::whole_lane(LaneIndex inner) const {
   return inner;
 }
 
+LaneIndex Session::Context::running_lane() const {
+  LaneIndex out = around_;
+  out.insert(out.end(), lanes_.begin(), lanes_.end());
+  return out;
+}
+
 void Session::Context::report(Diagnostic diagnostic, LaneIndex lane) {
   // No lane comes before the first, and lanes that run one by one have those before them behind: this failure is the
   // one. A size that fails, which all lanes share, is reported so, and there would be nothing to go on with.
@@ -157,15 +163,20 @@ void Session::Context::report(Diagnostic diagnostic, LaneIndex lane) {
 }
 
 void Session::Context::print(std::string text, LaneIndex lane) {
-  if (region_depth_ == 0) session_.options_.write(text);
+  if (region_depth_ == 0) output({whole_lane(std::move(lane)), std::move(text)});
   else lines_.push_back({whole_lane(std::move(lane)), std::move(text)});
+}
+
+void Session::Context::output(Line line) {
+  if (devices_) printed_.push_back(std::move(line));
+  else session_.options_.write(line.text);
 }
 
 void Session::Context::begin_region() { ++region_depth_; }
 
 void Session::Context::end_region() {
   if (--region_depth_ > 0) return;
-  session_.keys_.end_lanes();
+  keys().end_lanes();
   std::vector<Line> lines = std::move(lines_);
   std::optional<Diagnostic> failure = std::move(failure_);
   lines_.clear();
@@ -180,11 +191,12 @@ void Session::Context::end_region() {
     lines = std::move(kept);
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return before(a.lane, b.lane); });
-  for (const Line& line : lines) session_.options_.write(line.text);
+  for (Line& line : lines) output(std::move(line));
   if (failure) throw Failure(std::move(*failure));
 }
 
 void Session::Context::poll() {
+  if (devices_) devices_->poll();
   if (session_.interrupted_.load(std::memory_order_relaxed)) fail(Kind::Interrupt, {}, "interrupted");
 }
 

@@ -7,6 +7,9 @@ namespace tercet {
 class Session::Context final : public EvalContext {
  public:
   explicit Context(Session& session) : session_(session) {}
+  /// Of one device of a pmap that `parent` runs. What it prints is kept; `by_reference`: nothing is compiled.
+  Context(const Context& parent, Communicator& devices, int64_t level, bool by_reference);
+  Context(const Context&) = delete;
   std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
   void report(Diagnostic diagnostic, LaneIndex lane) override;
@@ -15,8 +18,10 @@ class Session::Context final : public EvalContext {
   void end_region() override;
   void push_lane(int64_t lane) override { lanes_.push_back(lane); }
   void pop_lane() override { lanes_.pop_back(); }
-  LaneIndex running_lane() const override { return lanes_; }
-  KeyLedger& keys() override { return session_.keys_; }
+  LaneIndex running_lane() const override;
+  KeyLedger& keys() override { return devices_ ? own_keys_ : session_.keys_; }
+  Communicator* communicator(int64_t level) override { return devices_ && level == level_ ? devices_ : nullptr; }
+  void on_devices(int count, int64_t level, const DeviceWork& work, bool silent) override;
   void poll() override;
 
  private:
@@ -25,6 +30,9 @@ class Session::Context final : public EvalContext {
   std::vector<Array> run_callee(const Op& op, std::vector<Array> arguments);
   std::vector<Array> call_compiled(JitEntry& entry, std::vector<Array> arguments);
   std::shared_ptr<const Executable> compiled(JitEntry& entry, std::span<const Array> arguments);
+  void output(Line line);
+  void run_devices(int count, int64_t level, const DeviceWork& work, bool by_reference, std::vector<std::unique_ptr<Context>>& contexts);
+  void device_failed(Diagnostic diagnostic, int rank);
   std::string explanation(const Op& op, std::span<const Array> arguments);
 
   Session& session_;
@@ -35,6 +43,13 @@ class Session::Context final : public EvalContext {
   size_t failure_at_ = 0;         // lines before it in program order
   int call_depth_ = 0;
   Span call_span_;                // of the call that runs
+  // On a device:
+  Communicator* devices_ = nullptr;
+  int64_t level_ = -1;
+  bool by_reference_ = false;
+  LaneIndex around_;              // lanes around the pmap, and the rank
+  KeyLedger own_keys_;
+  std::vector<Line> printed_;     // for the parent to print
 };
 
 }  // namespace tercet

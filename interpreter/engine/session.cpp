@@ -33,6 +33,7 @@ class Session::Names final : public Environment {
   std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() override { return session_.jit_entries_; }
   std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() override { return session_.jit_counters_; }
   const std::vector<std::string>& arguments() override { return session_.options_.arguments; }
+  int device_count() override { return session_.options_.devices; }
   std::vector<std::pair<std::string, Value>> import(const ast::Import&, Span span) override {
     fail(Kind::Unsupported, span, "`import` is not there yet", "paste the definitions, or run both files in one session");
   }
@@ -208,6 +209,7 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
       return map_leaves<Array>(sym, [&](const Leaf& leaf) {
         Array a = results[at++];
         a.weak = leaf.weak;
+        a.placement = leaf.placement;
         return a;
       });
     };

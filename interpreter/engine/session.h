@@ -22,6 +22,8 @@ struct SessionOptions {
   int64_t memory_bytes = INT64_MAX;
   std::function<void(std::string_view)> write;   // standard output
   std::vector<std::string> arguments;            // of the program
+  int devices = 0;                               // of pmap; 0: as many as one asks for
+  double device_timeout_seconds = 600;           // how long devices wait for each other in a collective
 };
 
 /// What running a source came to. On failure the statements before the failing one have had their effect, the failing

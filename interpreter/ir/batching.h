@@ -32,6 +32,8 @@ class BatchContext {
   virtual Builder& out() = 0;
   /// Number of lanes of this batch.
   virtual const Dim& lanes() const = 0;
+  /// The level of this batch's axis: a collective with this attr "over" is where its lanes meet. -1: none does.
+  virtual int64_t level() const = 0;
   /// bool[lanes], the lanes that are alive in this branch or iteration; no_value: all of them.
   virtual ValueId live() const = 0;
   /// Sizes of the unbatched function, rewritten for `out`. Throws LaneDependentSize for one that differs between lanes.

@@ -7,12 +7,16 @@
 #include <string>
 
 #include "interpreter/ir/function.h"
+#include "interpreter/runtime/communicator.h"
 #include "interpreter/runtime/keys.h"
 
 namespace tercet {
 
 /// Index of a lane: one number per lane axis, outermost first. Empty outside vmap.
 using LaneIndex = std::vector<int64_t>;
+
+/// A compiled function failed a check on a device that has met others since: all of them start again, by reference.
+struct RepeatByReference {};
 
 class EvalContext {
  public:
@@ -51,6 +55,14 @@ class EvalContext {
   virtual LaneIndex running_lane() const = 0;
   /// The keys that were used so far.
   virtual KeyLedger& keys() = 0;
+
+  /// How the devices of the pmap at `level` (attr "over") meet; null when that axis is none of devices.
+  virtual Communicator* communicator(int64_t level) = 0;
+  using DeviceWork = std::function<void(EvalContext& device, int rank)>;
+  /// Runs work(context, rank) for `count` devices at once, each with a context of its own, as the pmap at `level`. What
+  /// they print comes in the order of ranks, when all have ended; a failure is that of the first rank that fails.
+  /// `silent`: what they print was printed before.
+  virtual void on_devices(int count, int64_t level, const DeviceWork& work, bool silent = false) = 0;
 
   /// Throws error `interrupt` or `limit` when asked to stop. Cheap; called between operations and inside long ones.
   virtual void poll() = 0;

@@ -71,6 +71,16 @@ bool reaches(const Op& op, Effect least) {
   return std::any_of(op.bodies.begin(), op.bodies.end(), [&](const FunctionPtr& b) { return std::any_of(b->ops.begin(), b->ops.end(), inside); });
 }
 
+bool meets_over(const Op& op, int64_t level) {
+  if (level < 0) return false;
+  if (op.attrs.get_or<int64_t>("over", -1) == level) return true;
+  return std::any_of(op.bodies.begin(), op.bodies.end(), [&](const FunctionPtr& f) { return meets_over(*f, level); });
+}
+
+bool meets_over(const Function& f, int64_t level) {
+  return level >= 0 && std::any_of(f.ops.begin(), f.ops.end(), [&](const Op& op) { return meets_over(op, level); });
+}
+
 bool has_effects(const Op& op) { return reaches(op, Effect::Check); }
 
 bool has_effects(const Function& f) {

@@ -24,6 +24,9 @@ FunctionPtr substitute(const FunctionPtr& f, const DimMap& map);
 void bind_sizes(const std::vector<Dim>& pattern, const std::vector<Dim>& actual, DimMap& map);
 /// True when the operation or one inside its bodies has at least this effect.
 bool reaches(const Op& op, Effect least);
+/// Do the lanes or devices of the axis at `level` meet here (attr "over"), or inside of its bodies? False for level -1.
+bool meets_over(const Op& op, int64_t level);
+bool meets_over(const Function& f, int64_t level);
 /// Effects that are seen from outside: failed checks and output.
 bool has_effects(const Op& op);
 bool has_effects(const Function& f);

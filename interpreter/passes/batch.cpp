@@ -17,13 +17,14 @@ namespace {
 
 class Batcher final : public BatchContext {
  public:
-  Batcher(Builder& out, const Dim& lanes, ValueId live, DimMap sizes, std::shared_ptr<Packings> packings = nullptr)
-      : out_(out), lanes_(lanes), live_(live), sizes_(std::move(sizes)), packings_(std::move(packings)) {
+  Batcher(Builder& out, const Dim& lanes, int64_t level, ValueId live, DimMap sizes, std::shared_ptr<Packings> packings = nullptr)
+      : out_(out), lanes_(lanes), level_(level), live_(live), sizes_(std::move(sizes)), packings_(std::move(packings)) {
     if (!packings_) packings_ = std::make_shared<Packings>(out, lanes);
   }
 
   Builder& out() override { return out_; }
   const Dim& lanes() const override { return lanes_; }
+  int64_t level() const override { return level_; }
   ValueId live() const override { return live_; }
   Dim size(const Dim& d) const override {
     Dim known = in_lane_terms(d);
@@ -95,7 +96,7 @@ class Batcher final : public BatchContext {
   }
 
   std::vector<BatchedValue> batch_body(const Function& body, std::span<const BatchedValue> operands, ValueId live) override {
-    Batcher inner(out_, lanes_, live == no_value ? live_ : live, sizes_, packings_);
+    Batcher inner(out_, lanes_, level_, live == no_value ? live_ : live, sizes_, packings_);
     inner.outer_ = outer_;
     return inner.run(body, operands);
   }
@@ -111,7 +112,7 @@ class Batcher final : public BatchContext {
       arguments.push_back({inner.param(std::move(type)), mapped[i]});
     }
     ValueId live = live_ != no_value || masked ? inner.param({DType::Bool, {lanes_}}) : no_value;
-    Batcher nested(inner, lanes_, live, sizes_);
+    Batcher nested(inner, lanes_, level_, live, sizes_);
     nested.outer_ = this;
     std::vector<BatchedValue> results = nested.run(body, arguments);
     ClosedBody out;
@@ -167,14 +168,15 @@ class Batcher final : public BatchContext {
     // So do the effects of a callee that maps nothing: it alone would not know how many lanes there are.
     bool any_mapped = std::any_of(operands.begin(), operands.end(), [](const BatchedValue& v) { return v.mapped; });
     if (!op.attrs.has("jit") || live_ != no_value || !any_mapped) return batch_body(*op.bodies[0], operands, no_value);
-    return call_batched(op, operands);
+    bool rows = std::any_of(operands.begin(), operands.end(), [](const BatchedValue& v) { return v.packing != nullptr; });
+    return rows ? call_batched_rows(f, op, operands) : call_batched(op, operands);
   }
 
  private:
   /// A compiled callee keeps being one: its batched version is compiled, once for all callers that map alike.
   std::vector<BatchedValue> call_batched(const Op& op, std::span<const BatchedValue> operands) {
     JitEntry& entry = jit_entry(op.attrs);
-    std::string key;
+    std::string key = meets_over(*entry.function, level_) ? std::to_string(level_) : "";
     std::vector<bool> flags;
     std::vector<ValueId> inputs;
     for (const BatchedValue& v : operands) {
@@ -185,7 +187,7 @@ class Batcher final : public BatchContext {
     std::scoped_lock lock(entry.mutex);
     std::shared_ptr<JitEntry>& batched = entry.batched[key];
     if (!batched) {
-      BatchedFunction f = batch_function(*entry.function, flags, Dim::symbol("lanes"), false);
+      BatchedFunction f = batch_function(*entry.function, flags, Dim::symbol("lanes"), false, level_);
       batched = std::make_shared<JitEntry>();
       batched->function = f.function;
       batched->results_mapped = f.mapped;
@@ -198,10 +200,71 @@ class Batcher final : public BatchContext {
     return out;
   }
 
+  /// The same with lanes whose sizes differ: rows of different length go in and come out.
+  std::vector<BatchedValue> call_batched_rows(const Function& f, const Op& op, std::span<const BatchedValue> operands) {
+    JitEntry& entry = jit_entry(op.attrs);
+    std::string key = meets_over(*entry.function, level_) ? std::to_string(level_) : "";
+    std::vector<ValueId> inputs;
+    for (const BatchedValue& v : operands) {
+      key += v.packing ? 'r' : v.mapped ? 'm' : '_';
+      inputs.push_back(v.packing ? as_ragged(v, op.span) : v.value);
+    }
+    std::scoped_lock lock(entry.mutex);
+    std::shared_ptr<JitEntry>& batched = entry.batched[key];
+    if (!batched) {
+      auto made = std::make_shared<JitEntry>();
+      made->function = function_of_rows(*entry.function, operands, made->results_mapped);
+      made->counter = entry.counter;
+      made->threads = entry.threads;
+      batched = std::move(made);
+    }
+    std::vector<BatchedValue> out;
+    std::vector<ValueId> values = emit_jit_call(out_, batched, std::move(inputs), op.span);
+    for (uint32_t i = 0; i < values.size(); ++i) {
+      out.push_back({values[i], batched->results_mapped[i]});
+      if (out_.type(values[i]).is_ragged()) out.back() = unpacked_result(f, op, i, values[i]);
+    }
+    return out;
+  }
+
+  FunctionPtr function_of_rows(const Function& callee, std::span<const BatchedValue> operands, std::vector<bool>& results_mapped) {
+    Builder b(callee.name);
+    const Dim lanes = Dim::symbol("lanes");
+    std::vector<BatchedValue> arguments;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      Type type = callee.type(callee.params[i]);
+      if (operands[i].packing) type.dims[0] = Dim::ragged();
+      if (operands[i].mapped) type.dims.insert(type.dims.begin(), lanes);
+      arguments.push_back({b.param(std::move(type)), operands[i].mapped});
+    }
+    std::vector<ValueId> results;
+    for (const BatchedValue& v : batch_into(b, callee, arguments, lanes, level_)) {
+      results.push_back(v.value);
+      results_mapped.push_back(v.mapped);
+    }
+    return b.finish(std::move(results));
+  }
+
+  /// Rows that a callee gave: of a size that is known to differ already, or of one that the call defines.
+  BatchedValue unpacked_result(const Function& f, const Op& op, uint32_t i, ValueId rows) {
+    const Dim size = f.type(op.output(i)).dims[0];
+    const bool known = varies(size);
+    Dim total = Dim::symbol("total");
+    ValueId values = out_.emit(*find_op("flatten"), {rows}, {{"defines", total}}, op.span);
+    if (!known) {
+      if (!size.symbol_id()) fail_lane_dependent(op.span);
+      return {values, true, &define(size, total, out_.emit(row_offsets_op, {rows}, {}, op.span), op.span)};
+    }
+    const Packing& p = packing(size, op.span);
+    std::vector<Dim> dims = out_.type(values).dims;
+    dims[0] = p.total;
+    return {out_.emit(reshape_op, {values}, {{"dims", dims}}, op.span), true, &p};
+  }
+
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
     if (is_uneven(f, op, in)) return batch_uneven(f, op, in);
     bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
-    if (!any_mapped && !has_effects(op) && !bodies_vary(op)) return emit_shared(f, op, in);
+    if (!any_mapped && !has_effects(op) && !bodies_vary(op) && !meets_over(op, level_)) return emit_shared(f, op, in);
     if (auto* custom = std::get_if<BatchCustom>(&op.def->batch)) return custom->rule(*this, f, op, in);
     if (std::holds_alternative<BatchByLoop>(op.def->batch)) return loop_over_lanes(f, op, in);
     return elementwise(op, in);
@@ -270,6 +333,7 @@ class Batcher final : public BatchContext {
 
   Builder& out_;
   Dim lanes_;
+  int64_t level_;
   ValueId live_;
   DimMap sizes_;
   std::shared_ptr<Packings> packings_;   // of out_
@@ -287,8 +351,9 @@ void fail_lane_dependent(Span span) {
   throw LaneDependentSize(std::move(d));
 }
 
-std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes) {
-  Batcher batcher(out, lanes, no_value, {});
+std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes,
+                                     int64_t level) {
+  Batcher batcher(out, lanes, level, no_value, {});
   std::vector<BatchedValue> flat(arguments.begin(), arguments.end());
   struct Parts { ValueId values = no_value; const Packing* packing = nullptr; };
   std::map<ValueId, Parts> known;   // an array that is mapped twice is taken apart once
@@ -319,9 +384,9 @@ std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<
   return results;
 }
 
-BatchedFunction batch_function(const Function& f, const std::vector<bool>& mapped, const Dim& lanes, bool force_mapped) {
+BatchedFunction batch_function(const Function& f, const std::vector<bool>& mapped, const Dim& lanes, bool force_mapped, int64_t level) {
   Builder scratch("unused");
-  Batcher batcher(scratch, lanes, no_value, {});
+  Batcher batcher(scratch, lanes, level, no_value, {});
   auto closed = batcher.batch_closed(f, mapped, std::vector<bool>(f.results.size(), force_mapped), false);
   return {closed.function, closed.mapped};
 }

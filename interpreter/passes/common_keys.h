@@ -8,7 +8,8 @@ namespace tercet {
 /// not) is marked as being the same in every lane, so that drawing from it is an error.
 /// Example:  k: key, x: f32[n] mapped     %2: key = new_keys(%1) {}   becomes   new_keys(%1) {common=true}
 /// What loops and branches that get a value of the lane make of such keys is not seen: there, splitting one is an error too.
-FunctionPtr mark_common_keys(const Function& f, const std::vector<bool>& mapped);
+/// `level`: that of the axis, whose axis_index and other collectives with attr "differs" give each lane its own.
+FunctionPtr mark_common_keys(const Function& f, const std::vector<bool>& mapped, int64_t level = -1);
 
 /// Marks keys at the border of such lanes: "common" or "opaque" where they enter it, and are the same in all lanes; "own"
 /// where they leave it. Values of other types, and rows of different length, stay as they are.

@@ -139,9 +139,17 @@ struct Ragged {
   std::vector<std::vector<int64_t>> offsets;
 };
 
+/// Where a value of a session lies: in pieces along an axis, or a copy on each device (axis -1). None: wherever.
+struct Placement {
+  uint8_t devices = 0;
+  int8_t axis = -1;
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
 struct Array {
   DType dtype = DType::F32;
   bool weak = false;                                  // value of a literal: takes the dtype of what it meets
+  Placement placement = {};
   Shape shape;
   std::shared_ptr<Buffer> buffer;
   int64_t offset = 0;                                 // bytes from the start of the buffer

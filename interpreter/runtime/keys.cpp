@@ -107,6 +107,12 @@ void KeyLedger::keep() {
   open_ = true;
 }
 
+void KeyLedger::take_over(KeyLedger& other) {
+  attempts_.insert(attempts_.end(), other.attempts_.begin(), other.attempts_.end());
+  other.attempts_.clear();
+  open_ = other.open_ = true;
+}
+
 KeyState KeyLedger::used(KeyUse what, Span where) {
   return attempt() << attempt_shift | sites().number(where) << 2 | static_cast<uint64_t>(what);
 }

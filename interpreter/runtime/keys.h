@@ -56,6 +56,9 @@ class KeyLedger {
   void take_back(size_t mark);
   /// All uses so far are final (but those of a trial).
   void keep();
+  /// Takes over the uses of another ledger, which is then empty.
+  void take_over(KeyLedger& other);
+  bool trial() const { return trial_; }
   /// From here on, until false: nothing is used up, and what was used up before may be used again. For measurements.
   void set_trial(bool on) { trial_ = on; }
 

@@ -1,0 +1,106 @@
+#include "interpreter/runtime/device.h"
+
+#include <tbb/info.h>
+
+#include <algorithm>
+
+namespace tercet {
+namespace {
+
+thread_local HostDevice* device_of_thread = nullptr;
+
+/// Devices that nobody uses now. Starting a thread and an arena costs more than a short program.
+class IdleDevices {
+ public:
+  std::unique_ptr<HostDevice> take(int threads) {
+    std::scoped_lock lock(mutex_);
+    auto fits = [&](const auto& d) { return d->threads() == threads; };
+    auto found = std::find_if(idle_.begin(), idle_.end(), fits);
+    if (found == idle_.end()) return nullptr;
+    std::unique_ptr<HostDevice> out = std::move(*found);
+    idle_.erase(found);
+    return out;
+  }
+  void give_back(std::unique_ptr<HostDevice> device) {
+    std::unique_ptr<HostDevice> oldest;   // ends after the lock
+    std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(device));
+    if (idle_.size() <= most_kept) return;
+    oldest = std::move(idle_.front());
+    idle_.erase(idle_.begin());
+  }
+
+ private:
+  static constexpr size_t most_kept = most_host_devices;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<HostDevice>> idle_;
+};
+IdleDevices& idle_devices() {
+  static IdleDevices all;
+  return all;
+}
+
+}  // namespace
+
+HostDevice::HostDevice(int threads) : threads_(threads), arena_(threads), thread_([this] { serve(); }) {}
+
+HostDevice::~HostDevice() {
+  {
+    std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void HostDevice::start(std::function<void()> work) {
+  {
+    std::scoped_lock lock(mutex_);
+    work_ = std::move(work);
+    busy_ = true;
+  }
+  changed_.notify_all();
+}
+
+void HostDevice::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !busy_; });
+}
+
+void HostDevice::serve() {
+  device_of_thread = this;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return busy_ || ending_; });
+    if (!busy_) return;
+    std::function<void()> work = std::move(work_);
+    lock.unlock();
+    arena_.execute(work);   // on this thread: nobody else enters this arena from outside
+    work = nullptr;
+    lock.lock();
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+HostDevice* current_device() { return device_of_thread; }
+
+DeviceLease::~DeviceLease() {
+  for (auto& device : devices_)
+    if (device) idle_devices().give_back(std::move(device));
+}
+
+DeviceLease lease_host_devices(int count, int cores) {
+  if (cores <= 0) cores = available_cores();
+  std::vector<std::unique_ptr<HostDevice>> out;
+  for (int i = 0; i < count; ++i) {
+    int threads = std::max(1, cores / count + (i < cores % count));
+    std::unique_ptr<HostDevice> device = idle_devices().take(threads);
+    out.push_back(device ? std::move(device) : std::make_unique<HostDevice>(threads));
+  }
+  return DeviceLease(std::move(out));
+}
+
+int available_cores() { return tbb::info::default_concurrency(); }
+
+}  // namespace tercet
