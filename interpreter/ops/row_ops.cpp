@@ -31,11 +31,10 @@ template <ReduceKind K> constexpr Diff diff_of_reduction() {
 }
 template <ReduceKind K> constexpr Diff diff_of_running() {
   if constexpr (K == ReduceKind::Sum) return Linear{transpose_cumsum_rows};
-  else if constexpr (K == ReduceKind::Prod) return NotYet{"the running product of rows of different length"};
+  else if constexpr (K == ReduceKind::Prod) return ByRule{nullptr, reverse_cumprod_rows};
   else return ByRule{nullptr, reverse_running_extreme_rows};
 }
 constexpr NotDifferentiable on_sizes{"it works on sizes"};
-constexpr NotYet with_gradients{"of rows that are picked"};
 
 /// Offsets as an operand: the pointer, and how many rows.
 struct Offsets {
@@ -59,7 +58,7 @@ constexpr OpDef row(const char* name, const char* doc, RaggedRule ragged, InferR
           .batch = batch, .diff = diff, .code = CodeCall{}, .samples = samples};
 }
 constexpr OpDef dense_row(const char* name, const char* doc, InferRule infer, EvalRule eval, Diff diff, Samples samples) {
-  return row(name, doc, RaggedRule::Dense, infer, eval, BatchCustom{not_flat}, diff, samples);   // offsets come of a vmap already
+  return row(name, doc, RaggedRule::Dense, infer, eval, BatchByLoop{}, diff, samples);
 }
 
 // ---- offsets ----
@@ -491,7 +490,7 @@ const OpDef offsets_of_op = row("offsets_of", "Where rows of these lengths begin
 const OpDef check_rows_op = {
     .name = "check_rows", .doc = "Rows of equal lengths.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
     .infer = infer_nothing, .eval = eval_check_rows, .batch = BatchCustom{not_flat}, .diff = on_sizes, .code = CodeCheck{nullptr}, .samples = check_rows_samples};
-const OpDef take_rows_op = row("take_rows", "Rows of these numbers.", RaggedRule::Whole, infer_take_rows, eval_take_rows, BatchCustom{not_flat}, with_gradients, nullptr);
+const OpDef take_rows_op = row("take_rows", "Rows of these numbers.", RaggedRule::Whole, infer_take_rows, eval_take_rows, BatchCustom{not_flat}, Linear{transpose_take_rows}, nullptr);
 const OpDef row_ids_op = dense_row("row_ids", "The row of each element.", infer_row_ids, eval_row_ids, on_sizes, row_ids_samples);
 const OpDef lane_sizes_op = {
     .name = "lane_sizes", .doc = "Integers of lanes that become sizes.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,

@@ -65,6 +65,40 @@ struct RowsOf {
   ValueId ids_ = no_value;
 };
 
+/// The products of the elements before each one in its row: the first has 1.
+Expr products_before(RowsOf& r, Expr x) {
+  Expr first = r.expr(repeated(r.b, (r.places() == r.begins()).id, x.type().dims, {0}, r.span));
+  Expr shifted = choose(first, x.number(1), r.take(x.id, (r.places() - 1).id));
+  return r.expr(r.b.emit(*rows_version(cumprod_op), {shifted.id, r.offsets}, {}, r.span));
+}
+
+/// Rows of rows of different length have no derivative rules here.
+void require_one_level(ReverseContext& c) {
+  const Dims& dims = c.out().type(c.operand(0)).dims;
+  auto ragged = [](const Dim& d) { return d.is_ragged(); };
+  if (dims.size() < 2 || !ragged(dims[1]) || std::count_if(dims.begin(), dims.end(), ragged) != 1)
+    fail(Kind::Unsupported, c.op().span, "the gradient of rows of rows of different length");
+}
+
+/// The elements of a ragged operand and its offsets; what is added to places of the elements, as the operand's cotangent.
+struct RaggedOperand {
+  explicit RaggedOperand(ReverseContext& context) : c(context), b(c.out()), span(c.op().span) {
+    require_one_level(c);
+    values = b.emit(*find_op("flatten"), {c.operand(0)}, {{"defines", Dim::symbol("total")}}, span);
+    offsets = b.emit(row_offsets_op, {c.operand(0)}, {}, span);
+  }
+  Expr expr(ValueId v) const { return {&b, v, span}; }
+  Expr take(ValueId from, ValueId index) const { return expr(b.emit(gather_op, {from, index}, {{"axes", Ints{0}}, {"batch", int64_t{0}}}, span)); }
+  void add_at(ValueId places, ValueId cotangents) {
+    ValueId sum = b.emit(scatter_op, {zeros_of(b, b.type(values), span), cotangents, places}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, span);
+    c.add(0, b.emit(rows_at_op, {sum, offsets}, {}, span));
+  }
+  ReverseContext& c;
+  Builder& b;
+  Span span;
+  ValueId values, offsets;
+};
+
 }  // namespace
 
 void transpose_sum_rows(ReverseContext& c) {
@@ -95,15 +129,7 @@ void reverse_prod_rows(ReverseContext& c) {
   joined.insert(joined.begin(), dims[0] * times);
   ValueId factor = repeated(b, b.emit(dim_value_op, {}, {{"dim", times}}, whole.span), b.type(whole.offsets).dims, {}, whole.span);
   RowsOf r(c, whole.x.emit(reshape_op, {whole.x.id}, {{"dims", joined}}), b.emit(mul_op, {whole.offsets, factor}, {}, whole.span));
-  auto before = [&](Expr x) {   // products of the elements before each one: the first in a row has 1
-    Expr first = r.places() == r.begins();
-    Expr previous = r.take(x.id, (r.places() - 1).id);
-    Ints along{0};
-    Expr mask = r.expr(repeated(r.b, first.id, x.type().dims, along, r.span));
-    Expr shifted = choose(mask, x.number(1), previous);
-    return r.expr(r.b.emit(*rows_version(cumprod_op), {shifted.id, r.offsets}, {}, r.span));
-  };
-  Expr others = before(r.x) * r.flipped(before(r.flipped(r.x)));
+  Expr others = products_before(r, r.x) * r.flipped(products_before(r, r.flipped(r.x)));
   Expr ct = others.emit(*find_op("strong_mul"), {r.spread(c.cotangent()).id, others.id});
   c.add(0, ct.emit(reshape_op, {ct.id}, {{"dims", dims}}).id);
 }
@@ -112,6 +138,26 @@ void transpose_cumsum_rows(ReverseContext& c) {
   RowsOf r(c);
   Expr flipped = r.flipped(r.expr(c.cotangent()));
   c.add(0, r.flipped(r.expr(r.b.emit(*rows_version(cumsum_op), {flipped.id, r.offsets}, {}, r.span))).id);
+}
+
+/// s[i] = ct[i] + x[i + 1] * s[i + 1] within each row, from the end: what the products from i on contribute.
+void reverse_cumprod_rows(ReverseContext& c) {
+  RowsOf whole(c);
+  RowsOf r(c, whole.as_matrix(whole.x), whole.offsets);
+  const Dims dims = r.x.type().dims;
+  Expr ct = r.as_matrix(r.expr(c.cotangent())), next = r.take(r.x.id, (r.places() + 1).id);
+  Expr last = r.expr(repeated(r.b, (r.places() + 1 == r.ends()).id, dims, {0}, r.span));
+  Builder body("contributions");
+  const Type line{r.x.type().dtype, {dims[1]}};
+  body.param({DType::I64, {}});
+  Expr s{&body, body.param(line), r.span}, own{&body, body.param(line), r.span}, x{&body, body.param(line), r.span};
+  Expr ends{&body, body.param({DType::Bool, {dims[1]}}), r.span};
+  Expr sum = own + choose(ends, s.number(0), x * s);
+  FunctionPtr step = body.finish({sum.id, sum.id});
+  std::vector<ValueId> inputs{zeros_of(r.b, line, r.span), ct.id, next.id, last.id};
+  Attrs attrs{{"length", r.total}, {"carried", int64_t{1}}, {"consumed", int64_t{3}}, {"reverse", true}};
+  Expr sums = r.expr(r.b.emit_many(scan_op, inputs, std::move(attrs), r.span, {step})[1]);
+  c.add(0, r.b.emit(reshape_op, {(products_before(r, r.x) * sums).id}, {{"dims", whole.x.type().dims}}, r.span));
 }
 
 /// Each place's cotangent goes to the element that set its value: the first one, among equals.
@@ -191,10 +237,50 @@ void transpose_rows_at(ReverseContext& c) {
 
 void transpose_flatten(ReverseContext& c) {
   Builder& b = c.out();
-  const Dims& dims = b.type(c.operand(0)).dims;
-  if (std::count_if(dims.begin(), dims.end(), [](const Dim& d) { return d.is_ragged(); }) != 1)
-    fail(Kind::Unsupported, c.op().span, "the gradient of rows of rows of different length");
+  require_one_level(c);
   c.add(0, b.emit(rows_at_op, {c.cotangent(), b.emit(row_offsets_op, {c.operand(0)}, {}, c.op().span)}, {}, c.op().span));
+}
+
+void transpose_take_rows(ReverseContext& c) {
+  if (!c.wanted(0)) return;
+  RaggedOperand r(c);
+  ValueId flat = r.b.emit(*find_op("flatten"), {c.cotangent()}, {{"defines", Dim::symbol("total")}}, r.span);
+  RowsOf taken(c, r.expr(flat), r.b.emit(row_offsets_op, {c.cotangent()}, {}, r.span));
+  Expr row = taken.take(c.operand(1), taken.ids());   // the row of the operand that each element came from
+  r.add_at((r.take(r.offsets, row.id) + taken.places() - taken.begins()).id, flat);
+}
+
+void transpose_ragged_row(ReverseContext& c) {
+  if (!c.wanted(0)) return;
+  RaggedOperand r(c);
+  const Dims dims = r.b.type(c.cotangent()).dims;
+  Expr steps = r.expr(r.b.emit(iota_op, {}, {{"dims", Dims{dims[0]}}, {"axis", int64_t{0}}, {"dtype", DType::I64}}, r.span));
+  Expr begin = r.take(r.offsets, as(r.expr(c.operand(1)), DType::I64).id);
+  r.add_at((steps + r.expr(repeated(r.b, begin.id, steps.type().dims, {}, r.span))).id, c.cotangent());
+}
+
+/// Elements that were cut off get nothing; the fill gets what stands behind the rows' ends.
+void transpose_pad(ReverseContext& c) {
+  RaggedOperand operand(c);
+  RowsOf r(c, operand.expr(operand.values), operand.offsets);
+  const Dims dims = r.b.type(c.cotangent()).dims;
+  ValueId size = r.b.emit(dim_value_op, {}, {{"dim", dims[1]}}, r.span);
+  Expr place = r.places() - r.begins(), length = r.expr(repeated(r.b, size, place.type().dims, {}, r.span));
+  Expr kept = place < length, at = choose(kept, place, place.number(0));
+  Expr ct = r.expr(r.b.emit(gather_op, {c.cotangent(), r.ids(), at.id}, {{"axes", Ints{0, 1}}, {"batch", int64_t{0}}}, r.span));
+  Expr own = choose(r.expr(repeated(r.b, kept.id, ct.type().dims, {0}, r.span)), ct, ct.number(0));
+  if (c.wanted(0)) c.add(0, r.b.emit(rows_at_op, {own.id, r.offsets}, {}, r.span));
+  if (!c.wanted(1)) return;
+  auto total = [&](ValueId v) {
+    Ints axes;
+    for (int64_t k = 0; k < r.b.type(v).rank(); ++k) axes.push_back(k);
+    return r.expr(r.b.emit(sum_op, {v}, {{"axes", axes}}, r.span));
+  };
+  Expr behind = r.expr(r.b.emit(iota_op, {}, {{"dims", Dims{dims[0], dims[1]}}, {"axis", int64_t{1}}, {"dtype", DType::I64}}, r.span));
+  Expr ends = r.expr(r.bounds(1)) - r.expr(r.bounds(0));
+  Expr filled_up = behind >= r.expr(repeated(r.b, ends.id, behind.type().dims, {0}, r.span));
+  Expr all = r.expr(c.cotangent());
+  c.add(1, total(choose(r.expr(repeated(r.b, filled_up.id, dims, {0, 1}, r.span)), all, all.number(0)).id).id);
 }
 
 }  // namespace tercet
