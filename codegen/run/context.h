@@ -53,8 +53,8 @@ class CompiledContext final : public ForwardingContext {
   const MachineCode& code_;
   const RunOptions& options_;
   int64_t effects_ = 0;
-  bool alone_ = false;   // of some lanes on a thread of their own: a check that fails ends all of it, so that marks mean nothing
   bool met_ = false;
+  bool alone_ = false;   // of some lanes on a thread of their own: a check that fails ends all of it, so that marks mean nothing
 };
 
 /// The context of the reference run that follows a failed check: it comes by the same effects in the same order, so the

@@ -136,10 +136,11 @@ class Elaborator {
 
   Sym apply(const Sym& function, std::vector<CallArgument> arguments, Span span);
   std::vector<std::string> parameter_names(const Sym& function);
-  /// vmap of a C++ body over leading axes: used by map, comprehensions, scan. `axis`: collectives may name these lanes.
+  /// vmap of a C++ body over leading axes: used by map, comprehensions, scan.
+  /// `axis`: collectives may name these lanes.
   /// `equal_rows`: rows of different length among them are known to go together, row by row.
   Sym map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
-                const std::function<Sym(std::span<const Leaf>)>& body, const std::string* axis = nullptr, bool equal_rows = false);
+                const std::function<Sym(std::span<const Leaf>)>& body, bool equal_rows = false, const std::string* axis = nullptr);
   /// The rows of all `leaves` that map along axis 0 (ragged ones, and what has an axis beside that), the others as they
   /// are, through `body`. Row lengths of ragged ones must be equal, which is checked.
   Sym rows_together(std::span<const Leaf> leaves, const std::function<Sym(std::span<const Leaf>)>& body);

@@ -12,7 +12,7 @@
 namespace tercet {
 
 Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
-                          const std::function<Sym(std::span<const Leaf>)>& body, const std::string* axis, bool equal_rows) {
+                          const std::function<Sym(std::span<const Leaf>)>& body, bool equal_rows, const std::string* axis) {
   const int64_t level = axis ? static_cast<int64_t>(axes_.size()) : -1;
   std::vector<BatchedValue> arguments;
   for (const Leaf& x : mapped) {
@@ -214,7 +214,7 @@ Sym Elaborator::apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> 
     for (CallArgument& a : inner)
       a.value = map_leaves<Leaf>(a.value, [&](const Leaf& x) { return leaves[leaf++].axis ? params[param++] : x; });
     return apply(*t.function, std::move(inner), span_);
-  }, &t.spec->axis);
+  }, false, &t.spec->axis);
   Placement pieces;   // lanes that lie in pieces are worked on there
   for (const LaneLeaf& l : leaves)
     if (l.axis && l.leaf.placement.devices && l.leaf.placement.axis == *l.axis) pieces = {l.leaf.placement.devices, 0};

@@ -81,7 +81,7 @@ Sym Elaborator::rows_together(std::span<const Leaf> leaves, const std::function<
       else inner.push_back(leaves[i]);
     }
     return body(inner);
-  }, nullptr, true);
+  }, true);
 }
 
 std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<CallArgument>& arguments, Span span) {

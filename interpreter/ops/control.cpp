@@ -5,8 +5,8 @@
 #include "interpreter/ir/recursion.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
-#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/control_diff.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/ragged.h"
 
@@ -490,17 +490,17 @@ std::vector<BatchedValue> flat_call(BatchContext& c, const Function& f, const Op
   return c.batch_call(f, op, in);
 }
 
-constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, BatchFn batch, ByRule diff, BatchFn flat = nullptr) {
+constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, ByRule diff, BatchFn batch, BatchFn flat = nullptr) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = effect, .ragged = RaggedRule::Whole, .infer = infer, .eval = eval,
           .batch = BatchCustom{batch, flat}, .diff = diff, .code = CodeControl{}, .samples = nullptr};
 }
 
 }  // namespace
 
-const OpDef cond_op = control_row("cond", "One of two bodies.", Effect::Pure, infer_cond, eval_cond, batch_cond, ByRule{nullptr, reverse_cond}, flat_cond);
-const OpDef while_op = control_row("while", "A body again and again while a condition holds.", Effect::Endless, infer_while, eval_while, batch_while, ByRule{forward_while, reverse_while});
-const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", Effect::Pure, infer_scan, eval_scan, batch_scan, ByRule{forward_scan, reverse_scan});
-const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", Effect::Pure, infer_call, eval_call, batch_call, ByRule{forward_call, reverse_call}, flat_call);
+const OpDef cond_op = control_row("cond", "One of two bodies.", Effect::Pure, infer_cond, eval_cond, ByRule{nullptr, reverse_cond}, batch_cond, flat_cond);
+const OpDef while_op = control_row("while", "A body again and again while a condition holds.", Effect::Endless, infer_while, eval_while, ByRule{forward_while, reverse_while}, batch_while);
+const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", Effect::Pure, infer_scan, eval_scan, ByRule{forward_scan, reverse_scan}, batch_scan);
+const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", Effect::Pure, infer_call, eval_call, ByRule{forward_call, reverse_call}, batch_call, flat_call);
 
 namespace {
 constexpr const OpDef* rows[] = {&cond_op, &while_op, &scan_op, &call_op};

@@ -22,18 +22,6 @@ namespace {
 
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
-
-template <ReduceKind K> constexpr Diff diff_of_reduction() {
-  if constexpr (K == ReduceKind::Sum) return Linear{transpose_sum_rows};
-  else if constexpr (K == ReduceKind::Prod) return ByRule{nullptr, reverse_prod_rows};
-  else if constexpr (K == ReduceKind::Max || K == ReduceKind::Min) return ByRule{nullptr, reverse_extreme_rows};
-  else return NotDifferentiable{"the result is no float"};
-}
-template <ReduceKind K> constexpr Diff diff_of_running() {
-  if constexpr (K == ReduceKind::Sum) return Linear{transpose_cumsum_rows};
-  else if constexpr (K == ReduceKind::Prod) return ByRule{nullptr, reverse_cumprod_rows};
-  else return ByRule{nullptr, reverse_running_extreme_rows};
-}
 constexpr NotDifferentiable on_sizes{"it works on sizes"};
 
 /// Offsets as an operand: the pointer, and how many rows.
@@ -58,7 +46,7 @@ constexpr OpDef row(const char* name, const char* doc, RaggedRule ragged, InferR
           .batch = batch, .diff = diff, .code = CodeCall{}, .samples = samples};
 }
 constexpr OpDef dense_row(const char* name, const char* doc, InferRule infer, EvalRule eval, Diff diff, Samples samples) {
-  return row(name, doc, RaggedRule::Dense, infer, eval, BatchByLoop{}, diff, samples);
+  return row(name, doc, RaggedRule::Dense, infer, eval, BatchCustom{not_flat}, diff, samples);   // offsets come of a vmap already
 }
 
 // ---- offsets ----
@@ -235,8 +223,14 @@ template <ReduceKind K> std::vector<Sample> reduce_rows_samples() {
   }
   return out;
 }
+template <ReduceKind K> constexpr Diff diff_of_rows() {
+  if constexpr (K == ReduceKind::Sum) return Linear{transpose_sum_rows};
+  else if constexpr (K == ReduceKind::Prod) return ByRule{nullptr, reverse_prod_rows};
+  else if constexpr (K == ReduceKind::Max || K == ReduceKind::Min) return ByRule{nullptr, reverse_extreme_rows};
+  else return NotDifferentiable{is_logical<K> ? "the result is bool" : "the result is an index"};
+}
 template <ReduceKind K> constexpr OpDef reduction_of_rows(const char* name, const char* doc) {
-  return dense_row(name, doc, infer_reduce_rows<K>, eval_reduce_rows<K>, diff_of_reduction<K>(), reduce_rows_samples<K>);
+  return dense_row(name, doc, infer_reduce_rows<K>, eval_reduce_rows<K>, diff_of_rows<K>(), reduce_rows_samples<K>);
 }
 
 std::vector<Type> infer_same_as_first(const InferInput& in) { return {in.operands[0]}; }
@@ -261,8 +255,13 @@ template <DType... Types> std::vector<Sample> samples_of_rows() {
   }
   return out;
 }
+template <ReduceKind K> constexpr Diff diff_of_running_rows() {
+  if constexpr (K == ReduceKind::Sum) return Linear{transpose_cumsum_rows};
+  else if constexpr (K == ReduceKind::Prod) return ByRule{nullptr, reverse_cumprod_rows};
+  else return ByRule{nullptr, reverse_running_extreme_rows};
+}
 template <ReduceKind K> constexpr OpDef scan_of_rows(const char* name, const char* doc) {
-  return dense_row(name, doc, infer_same_as_first, eval_scan_rows<K>, diff_of_running<K>(),
+  return dense_row(name, doc, infer_same_as_first, eval_scan_rows<K>, diff_of_running_rows<K>(),
              samples_of_rows<DType::I32, DType::F32, DType::F16, DType::U8, DType::F64>);
 }
 

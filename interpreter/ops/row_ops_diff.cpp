@@ -1,7 +1,5 @@
 #include "interpreter/ops/row_ops_diff.h"
 
-#include <algorithm>
-
 #include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/row_ops.h"
 
@@ -11,276 +9,277 @@ namespace {
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
 
-/// An operation on rows: its elements and offsets, and what lies where.
-struct RowsOf {
-  RowsOf(ReverseContext& context, Expr values, ValueId at)
-      : c(context), b(c.out()), span(c.op().span), x(values), offsets(at), total(x.type().dims[0]), rows(b.type(offsets).dims[0] - Dim(1)) {}
-  RowsOf(ReverseContext& context, size_t values, ValueId at)
-      : RowsOf(context, Expr{&context.out(), context.operand(values), context.op().span}, at) {}
-  explicit RowsOf(ReverseContext& context) : RowsOf(context, 0, context.op().inputs.back()) {}
+/// x[index, …] along axis 0.
+Expr take(Expr x, Expr index) { return x.emit(gather_op, {x.id, index.id}, {{"axes", Ints{0}}, {"batch", int64_t{0}}}); }
+/// Values added into zeros [size, …] at index along axis 0.
+Expr put(Expr values, Expr index, const Dim& size) {
+  Dims dims = values.type().dims;
+  dims.erase(dims.begin(), dims.begin() + index.type().rank());
+  dims.insert(dims.begin(), size);
+  ValueId zeros = zeros_of(*values.b, {values.type().dtype, dims}, values.span);
+  return values.emit(scatter_op, {zeros, values.id, index.id}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}});
+}
+Expr reshaped(Expr x, const Dims& dims) { return x.type().dims == dims ? x : x.emit(reshape_op, {x.id}, {{"dims", dims}}); }
+Expr sliced(Expr x, const Dim& start, const Dim& size) { return x.emit(slice_op, {x.id}, {{"starts", Dims{start}}, {"sizes", Dims{size}}, {"steps", Ints{1}}}); }
+Expr rows_version(const char* name, Expr x, Expr offsets, Attrs attrs = {}) { return x.emit(*find_op(name), {x.id, offsets.id}, std::move(attrs)); }
 
-  Expr expr(ValueId v) const { return {&b, v, span}; }
-  ValueId ids() {
-    if (ids_ == no_value) ids_ = b.emit(row_ids_op, {offsets}, {{"total", total}}, span);
-    return ids_;
+/// Where each of `total` elements stands.
+struct Elements {
+  Elements(Expr offsets_, const Dim& total_) : offsets(offsets_), total(total_) {
+    rows = offsets.emit(row_ids_op, {offsets.id}, {{"total", total}});
+    at = offsets.emit(iota_op, {}, {{"dims", Dims{total}}, {"axis", int64_t{0}}, {"dtype", DType::I64}});
   }
-  /// from[index, …] along axis 0.
-  Expr take(ValueId from, ValueId index) const { return expr(b.emit(gather_op, {from, index}, {{"axes", Ints{0}}, {"batch", int64_t{0}}}, span)); }
-  /// i64[rows]: where each row begins or, with `by` 1, ends.
-  ValueId bounds(int64_t by) const {
-    return b.emit(slice_op, {offsets}, {{"starts", Dims{Dim(by)}}, {"sizes", Dims{rows}}, {"steps", Ints{1}}}, span);
+  Expr begin() const { return take(offsets, rows); }
+  Expr end() const { return take(offsets, rows + rows.number(1)); }
+  Expr place() const { return at - begin(); }
+  /// A mask over the elements, for all that belongs to each.
+  Expr like(Expr mask, Expr x) const {
+    return x.type().rank() == 1 ? mask : Expr{mask.b, repeated(*mask.b, mask.id, x.type().dims, {0}, mask.span), mask.span};
   }
-  Expr begins() { return take(bounds(0), ids()); }   // of each element's row
-  Expr ends() { return take(bounds(1), ids()); }
-  Expr places() const { return expr(b.emit(iota_op, {}, {{"dims", Dims{total}}, {"axis", int64_t{0}}, {"dtype", DType::I64}}, span)); }
-  /// One entry a row, repeated along the axes that a reduction of x took away.
-  Expr spread(ValueId of_rows) {
-    Expr each = take(of_rows, ids());
-    const Dims dims = x.type().dims;
-    Ints axes{0};
-    for (int64_t k = x.type().rank() - each.type().rank() + 1; k < x.type().rank(); ++k) axes.push_back(k);
-    return expr(repeated(b, each.id, dims, axes, span));
+  /// Each row in reverse order.
+  Expr flipped(Expr x) const { return take(x, begin() + end() - at - at.number(1)); }
+  /// The element before, within the row; `first` where there is none.
+  Expr previous(Expr x, double first) const {
+    Expr moved = take(x, call("maximum", at - at.number(1), at.number(0)));
+    return choose(like(at == begin(), x), x.number(first), moved);
   }
-  /// Elements of each row in reverse order.
-  Expr flipped(Expr v) { return take(v.id, (begins() + ends() - places() - 1).id); }
-  /// `values` added into zeros like x at index along axis 0.
-  Expr scattered(ValueId values, ValueId index) {
-    return expr(b.emit(scatter_op, {zeros_of(b, x.type(), span), values, index}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, span));
-  }
-  /// For the elements of x as [total, n]: that place, and back.
-  Expr as_matrix(Expr v) const {
-    Dim n(1);
-    for (size_t k = 1; k < v.type().dims.size(); ++k) n = n * v.type().dims[k];
-    return v.emit(reshape_op, {v.id}, {{"dims", Dims{v.type().dims[0], n}}});
-  }
+  Expr products_before(Expr x) const { return previous(rows_version("cumprod_rows", x, offsets), 1); }
+  Expr products_behind(Expr x) const { return flipped(products_before(flipped(x))); }
 
-  ReverseContext& c;
+  Expr offsets;
+  Dim total;
+  Expr rows, at;
+};
+
+/// A reduction of rows with one reduced axis: further ones are joined with the first.
+struct ReducedRows {
+  explicit ReducedRows(ReverseContext& c) : b(c.out()), span(c.op().span), dims(b.type(c.operand(0)).dims), elements(joined(c, b)) {
+    auto axes = static_cast<size_t>(c.op().attrs.get<int64_t>("axes"));
+    flat_dims.assign(dims.begin() + static_cast<std::ptrdiff_t>(axes), dims.end());
+    flat_dims.insert(flat_dims.begin(), elements.total);
+    x = reshaped({&b, c.operand(0), span}, flat_dims);
+  }
+  static Elements joined(ReverseContext& c, Builder& b) {
+    const Dims& dims = b.type(c.operand(0)).dims;
+    Dim times = 1, total = dims[0];
+    for (int64_t k = 1; k < c.op().attrs.get<int64_t>("axes"); ++k) times = times * dims[static_cast<size_t>(k)];
+    Expr offsets{&b, c.operand(1), c.op().span};
+    if (times.is(1)) return {offsets, total};
+    ValueId factor = b.emit(dim_value_op, {}, {{"dim", times}}, c.op().span);
+    return {offsets * Expr{&b, repeated(b, factor, offsets.type().dims, {}, c.op().span), c.op().span}, total * times};
+  }
+  /// A value of each row, for each of its elements.
+  Expr spread(ValueId result) const { return take({&b, result, span}, elements.rows); }
+  ValueId back(Expr flat) const { return reshaped(flat, dims).id; }
+
   Builder& b;
   Span span;
+  Dims dims, flat_dims;
+  Elements elements;
   Expr x;
-  ValueId offsets;
-  Dim total, rows;
-
- private:
-  ValueId ids_ = no_value;
 };
 
-/// The products of the elements before each one in its row: the first has 1.
-Expr products_before(RowsOf& r, Expr x) {
-  Expr first = r.expr(repeated(r.b, (r.places() == r.begins()).id, x.type().dims, {0}, r.span));
-  Expr shifted = choose(first, x.number(1), r.take(x.id, (r.places() - 1).id));
-  return r.expr(r.b.emit(*rows_version(cumprod_op), {shifted.id, r.offsets}, {}, r.span));
-}
-
-/// Rows of rows of different length have no derivative rules here.
-void require_one_level(ReverseContext& c) {
-  const Dims& dims = c.out().type(c.operand(0)).dims;
-  auto ragged = [](const Dim& d) { return d.is_ragged(); };
-  if (dims.size() < 2 || !ragged(dims[1]) || std::count_if(dims.begin(), dims.end(), ragged) != 1)
-    fail(Kind::Unsupported, c.op().span, "the gradient of rows of rows of different length");
-}
-
-/// The elements of a ragged operand and its offsets; what is added to places of the elements, as the operand's cotangent.
-struct RaggedOperand {
-  explicit RaggedOperand(ReverseContext& context) : c(context), b(c.out()), span(c.op().span) {
-    require_one_level(c);
-    values = b.emit(*find_op("flatten"), {c.operand(0)}, {{"defines", Dim::symbol("total")}}, span);
-    offsets = b.emit(row_offsets_op, {c.operand(0)}, {}, span);
-  }
-  Expr expr(ValueId v) const { return {&b, v, span}; }
-  Expr take(ValueId from, ValueId index) const { return expr(b.emit(gather_op, {from, index}, {{"axes", Ints{0}}, {"batch", int64_t{0}}}, span)); }
-  void add_at(ValueId places, ValueId cotangents) {
-    ValueId sum = b.emit(scatter_op, {zeros_of(b, b.type(values), span), cotangents, places}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, span);
-    c.add(0, b.emit(rows_at_op, {sum, offsets}, {}, span));
-  }
-  ReverseContext& c;
+struct RunningRows {
+  explicit RunningRows(ReverseContext& c)
+      : b(c.out()), x{&b, c.operand(0), c.op().span}, result{&b, c.result(), x.span}, ct{&b, c.cotangent(), x.span},
+        elements({&b, c.operand(1), x.span}, x.type().dims[0]) {}
   Builder& b;
-  Span span;
-  ValueId values, offsets;
+  Expr x, result, ct;
+  Elements elements;
 };
+
+/// Only rows of one level are taken apart.
+void require_one_level(const Type& type, Span span) {
+  for (size_t k = 0; k < type.dims.size(); ++k)
+    if (type.dims[k].is_ragged() != (k == 1)) fail(Kind::Unsupported, span, "no gradient through rows of rows of different length");
+}
+/// The values of a ragged array, and its offsets.
+Expr values_of(Builder& b, ValueId ragged, Span span) {
+  require_one_level(b.type(ragged), span);
+  return {&b, b.emit(*find_op("flatten"), {ragged}, {{"defines", Dim::symbol("total")}}, span), span};
+}
+Expr offsets_of(Builder& b, ValueId ragged, Span span) { return {&b, b.emit(row_offsets_op, {ragged}, {}, span), span}; }
+Expr cut(Expr values, Expr offsets) { return values.emit(rows_at_op, {values.id, offsets.id}); }
 
 }  // namespace
 
 void transpose_sum_rows(ReverseContext& c) {
-  RowsOf r(c);
-  c.add(0, r.spread(c.cotangent()).id);
+  ReducedRows r(c);
+  c.add(0, r.back(r.spread(c.cotangent())));
 }
 
-/// The elements that equal the result share its cotangent; NaN equals NaN.
+void reverse_prod_rows(ReverseContext& c) {
+  ReducedRows r(c);
+  Expr others = r.elements.products_before(r.x) * r.elements.products_behind(r.x), ct = r.spread(c.cotangent());
+  c.add(0, r.back(ct.emit(strong_mul_op, {ct.id, others.id})));
+}
+
 void reverse_extreme_rows(ReverseContext& c) {
-  RowsOf r(c);
+  ReducedRows r(c);
   Expr result = r.spread(c.result());
   Expr wins = (r.x == result) | ((r.x != r.x) & (result != result));
-  const OpDef& sum = *rows_version(sum_op);
-  ValueId count = r.b.emit(sum, {as(wins, r.x.type().dtype).id, r.offsets}, c.op().attrs, r.span);
-  Expr share = r.spread((r.expr(c.cotangent()) / r.expr(count)).id);
-  c.add(0, choose(wins, share, share.number(0)).id);
-}
-
-/// The product of all others in the row: those before times those behind.
-void reverse_prod_rows(ReverseContext& c) {
-  RowsOf whole(c);
-  Builder& b = c.out();
-  const Dims dims = whole.x.type().dims;
-  const auto axes = static_cast<size_t>(c.op().attrs.get<int64_t>("axes"));
-  Dim times(1);   // elements of the other reduced axes: with them the rows are that much longer
-  for (size_t k = 1; k < axes; ++k) times = times * dims[k];
-  Dims joined(dims.begin() + static_cast<std::ptrdiff_t>(axes), dims.end());
-  joined.insert(joined.begin(), dims[0] * times);
-  ValueId factor = repeated(b, b.emit(dim_value_op, {}, {{"dim", times}}, whole.span), b.type(whole.offsets).dims, {}, whole.span);
-  RowsOf r(c, whole.x.emit(reshape_op, {whole.x.id}, {{"dims", joined}}), b.emit(mul_op, {whole.offsets, factor}, {}, whole.span));
-  Expr others = products_before(r, r.x) * r.flipped(products_before(r, r.flipped(r.x)));
-  Expr ct = others.emit(*find_op("strong_mul"), {r.spread(c.cotangent()).id, others.id});
-  c.add(0, ct.emit(reshape_op, {ct.id}, {{"dims", dims}}).id);
+  Expr count = rows_version("sum_rows", as(wins, r.x.type().dtype), r.elements.offsets, {{"axes", int64_t{1}}});
+  Expr share = r.spread((Expr{&r.b, c.cotangent(), r.span} / count).id);
+  c.add(0, r.back(choose(wins, share, share.number(0))));
 }
 
 void transpose_cumsum_rows(ReverseContext& c) {
-  RowsOf r(c);
-  Expr flipped = r.flipped(r.expr(c.cotangent()));
-  c.add(0, r.flipped(r.expr(r.b.emit(*rows_version(cumsum_op), {flipped.id, r.offsets}, {}, r.span))).id);
+  RunningRows r(c);
+  c.add(0, r.elements.flipped(rows_version("cumsum_rows", r.elements.flipped(r.ct), r.elements.offsets)).id);
 }
 
-/// s[i] = ct[i] + x[i + 1] * s[i + 1] within each row, from the end: what the products from i on contribute.
+/// s[i] = ct[i] + x[i + 1] * s[i + 1], from the end; behind a row's last element stands a strong 0.
 void reverse_cumprod_rows(ReverseContext& c) {
-  RowsOf whole(c);
-  RowsOf r(c, whole.as_matrix(whole.x), whole.offsets);
-  const Dims dims = r.x.type().dims;
-  Expr ct = r.as_matrix(r.expr(c.cotangent())), next = r.take(r.x.id, (r.places() + 1).id);
-  Expr last = r.expr(repeated(r.b, (r.places() + 1 == r.ends()).id, dims, {0}, r.span));
+  RunningRows r(c);
+  const Elements& e = r.elements;
+  Expr last = e.at == e.end() - e.at.number(1);
+  Expr next = choose(e.like(last, r.x), r.x.number(0), take(r.x, e.at + e.at.number(1)));
+  Type element = r.x.type();
+  element.dims.erase(element.dims.begin());
   Builder body("contributions");
-  const Type line{r.x.type().dtype, {dims[1]}};
   body.param({DType::I64, {}});
-  Expr s{&body, body.param(line), r.span}, own{&body, body.param(line), r.span}, x{&body, body.param(line), r.span};
-  Expr ends{&body, body.param({DType::Bool, {dims[1]}}), r.span};
-  Expr sum = own + choose(ends, s.number(0), x * s);
+  Expr s{&body, body.param(element), r.x.span}, ct{&body, body.param(element), s.span}, x{&body, body.param(element), s.span};
+  Expr sum = ct + x.emit(strong_mul_op, {x.id, s.id});
   FunctionPtr step = body.finish({sum.id, sum.id});
-  std::vector<ValueId> inputs{zeros_of(r.b, line, r.span), ct.id, next.id, last.id};
-  Attrs attrs{{"length", r.total}, {"carried", int64_t{1}}, {"consumed", int64_t{3}}, {"reverse", true}};
-  Expr sums = r.expr(r.b.emit_many(scan_op, inputs, std::move(attrs), r.span, {step})[1]);
-  c.add(0, r.b.emit(reshape_op, {(products_before(r, r.x) * sums).id}, {{"dims", whole.x.type().dims}}, r.span));
+  Attrs attrs{{"length", e.total}, {"carried", int64_t{1}}, {"consumed", int64_t{2}}, {"reverse", true}};
+  ValueId all = r.b.emit_many(scan_op, {zeros_of(r.b, element, s.span), r.ct.id, next.id}, std::move(attrs), s.span, {step})[1];
+  c.add(0, (e.products_before(r.x) * Expr{&r.b, all, s.span}).id);
 }
 
-/// Each place's cotangent goes to the element that set its value: the first one, among equals.
 void reverse_running_extreme_rows(ReverseContext& c) {
-  RowsOf r(c);
-  Expr y = r.as_matrix(r.expr(c.result())), ct = r.as_matrix(r.expr(c.cotangent()));
-  const Dims dims = y.type().dims;
-  auto over = [&](Expr v) { return r.expr(repeated(r.b, v.id, dims, {0}, r.span)); };
-  Expr first = over(r.places() == r.begins());
-  Expr start = choose(first | (y != r.take(y.id, (r.places() - 1).id)), over(r.places()), over(r.begins()));
-  ValueId from = r.b.emit(*rows_version(cummax_op), {start.id, r.offsets}, {}, r.span);
-  ValueId column = r.b.emit(iota_op, {}, {{"dims", dims}, {"axis", int64_t{1}}, {"dtype", DType::I64}}, r.span);
-  ValueId sums = r.b.emit(scatter_op, {zeros_of(r.b, y.type(), r.span), ct.id, from, column}, {{"axes", Ints{0, 1}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, r.span);
-  c.add(0, r.b.emit(reshape_op, {sums}, {{"dims", r.x.type().dims}}, r.span));
+  RunningRows r(c);
+  const Elements& e = r.elements;
+  Expr changed = e.like(e.at == e.begin(), r.x) | (r.result != e.previous(r.result, 0));
+  Expr at = r.x.type().rank() == 1 ? e.at : Expr{&r.b, repeated(r.b, e.at.id, r.x.type().dims, {0}, r.x.span), r.x.span};
+  Expr from = rows_version("cummax_rows", choose(changed, at, at.number(0)), e.offsets);
+  c.add(0, [&] {   // column by column: the elements' own places beside the rows'
+    Lines lines(r.b, r.x.type(), 0, r.x.span);
+    return lines.back(lines.scattered(lines.flat(r.ct.id), lines.flat(from.id)));
+  }());
 }
 
 void reverse_sort_rows(ReverseContext& c) {
-  RowsOf r(c);
-  Expr order = r.as_matrix(as(r.expr(r.b.emit(*rows_version(argsort_op), {r.x.id, r.offsets}, c.op().attrs, r.span)), DType::I64));
-  Expr ct = r.as_matrix(r.expr(c.cotangent()));
-  Expr from = order + r.expr(repeated(r.b, r.begins().id, order.type().dims, {0}, r.span));
-  ValueId column = r.b.emit(iota_op, {}, {{"dims", order.type().dims}, {"axis", int64_t{1}}, {"dtype", DType::I64}}, r.span);
-  ValueId sums = r.b.emit(scatter_op, {zeros_of(r.b, ct.type(), r.span), ct.id, from.id, column}, {{"axes", Ints{0, 1}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, r.span);
-  c.add(0, r.b.emit(reshape_op, {sums}, {{"dims", r.x.type().dims}}, r.span));
+  RunningRows r(c);
+  Expr order = as(r.x.emit(*find_op("argsort_rows"), {r.x.id, r.elements.offsets.id}, c.op().attrs), DType::I64), begin = r.elements.begin();
+  if (r.x.type().rank() > 1) begin.id = repeated(r.b, begin.id, r.x.type().dims, {0}, r.x.span);
+  Lines lines(r.b, r.x.type(), 0, r.x.span);
+  c.add(0, lines.back(lines.scattered(lines.flat(r.ct.id), lines.flat((order + begin).id))));
 }
 
 void reverse_top_k_rows(ReverseContext& c) {
   if (c.cotangent(0) == no_value) return;
-  RowsOf r(c);
-  Expr at = as(r.expr(c.result(1)), DType::I64);
-  at = at + r.expr(repeated(r.b, r.bounds(0), at.type().dims, {0}, r.span));
-  c.add(0, r.scattered(c.cotangent(0), at.id).id);
+  Builder& b = c.out();
+  Expr ct{&b, c.cotangent(0), c.op().span}, offsets{&b, c.operand(1), ct.span}, places = as({&b, c.result(1), ct.span}, DType::I64);
+  Expr begin = sliced(offsets, 0, places.type().dims[0]);
+  begin.id = repeated(b, begin.id, places.type().dims, {0}, ct.span);
+  c.add(0, put(ct, places + begin, b.type(c.operand(0)).dims[0]).id);
 }
 
+/// (table, ids, offsets): each id's row gets the cotangent of the row that it stands in.
 void transpose_gather_sum_rows(ReverseContext& c) {
-  if (!c.wanted(0)) return;
   Builder& b = c.out();
-  const ValueId ids = c.operand(1), offsets = c.operand(2);
-  ValueId row = b.emit(row_ids_op, {offsets}, {{"total", b.type(ids).dims[0]}}, c.op().span);
-  ValueId each = b.emit(gather_op, {c.cotangent(), row}, {{"axes", Ints{0}}, {"batch", int64_t{0}}}, c.op().span);
-  ValueId sum = take_or_zeros(c, 0);
-  c.add(0, b.emit(scatter_op, {sum, each, ids}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, c.op().span));
+  Elements e({&b, c.operand(2), c.op().span}, b.type(c.operand(1)).dims[0]);
+  Expr ct = take({&b, c.cotangent(), c.op().span}, e.rows), ids = as({&b, c.operand(1), c.op().span}, DType::I64);
+  ValueId last = b.emit(dim_value_op, {}, {{"dim", b.type(c.operand(0)).dims[0] - 1}}, ids.span);
+  Expr limit{&b, repeated(b, last, ids.type().dims, {}, ids.span), ids.span};
+  ids = call("minimum", call("maximum", ids, ids.number(0)), limit);   // read so, written so
+  c.add(0, b.emit(scatter_op, {take_or_zeros(c, 0), ct.id, ids.id}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, ids.span));
 }
 
 void transpose_concat_rows(ReverseContext& c) {
-  const ValueId whole = c.op().inputs.back();
   Builder& b = c.out();
-  const Dim rows = b.type(whole).dims[0] - Dim(1);
-  Expr at{&b, b.emit(slice_op, {whole}, {{"starts", Dims{Dim(0)}}, {"sizes", Dims{rows}}, {"steps", Ints{1}}}, c.op().span), c.op().span};
-  for (size_t p = 0; p + 1 < c.op().inputs.size(); p += 2) {
-    RowsOf part(c, p, c.operand(p + 1));
+  const std::vector<ValueId> inputs = c.op().inputs;
+  Span span = c.op().span;
+  Expr ct{&b, c.cotangent(), span}, whole{&b, inputs.back(), span}, before = whole.number(0);   // before: elements of earlier parts
+  for (size_t p = 0; p + 1 < inputs.size(); p += 2) {
+    Expr offsets{&b, inputs[p + 1], span};
     if (c.wanted(p)) {
-      Expr place = part.places() - part.begins() + part.take(at.id, part.ids());
-      c.add(p, part.take(c.cotangent(), place.id).id);
+      Elements e(offsets, b.type(inputs[p]).dims[0]);
+      c.add(p, take(ct, take(whole, e.rows) + take(before, e.rows) + e.place()).id);
     }
-    at = at + part.expr(part.bounds(1)) - part.expr(part.bounds(0));
+    Dim rows = whole.type().dims[0] - 1;
+    Expr lengths = sliced(offsets, 1, rows) - sliced(offsets, 0, rows);
+    ValueId none = filled(b, {DType::I64, {1}}, 0, span);
+    before = before + Expr{&b, b.emit(concat_op, {lengths.id, none}, {{"axis", int64_t{0}}}, span), span};
   }
 }
 
-/// a [total, m…] and b [total, n…] gave [rows, m…, n…].
+/// a [total, m…], b [total, n…] -> [rows, m…, n…]: element by element with the cotangent of its row.
 void transpose_dot_rows(ReverseContext& c) {
-  RowsOf r(c);
-  Expr ct = r.take(c.cotangent(), r.ids());
-  const int64_t m = r.b.type(c.operand(0)).rank() - 1, n = r.b.type(c.operand(1)).rank() - 1;
-  for (size_t side : {size_t{0}, size_t{1}}) {
-    if (!c.wanted(side)) continue;
-    Ints other{0}, summed;   // the axes of ct that the other side's are, and those that the sum takes away
-    for (int64_t k = 0; k < (side ? m : n); ++k) other.push_back(1 + (side ? k : m + k)), summed.push_back(other.back());
-    Expr product = ct * r.expr(repeated(r.b, c.operand(1 - side), ct.type().dims, other, r.span));
-    c.add(side, summed.empty() ? product.id : r.b.emit(sum_op, {product.id}, {{"axes", summed}}, r.span));
-  }
+  Builder& b = c.out();
+  Elements e({&b, c.operand(2), c.op().span}, b.type(c.operand(0)).dims[0]);
+  Expr ct = take({&b, c.cotangent(), c.op().span}, e.rows);
+  const int64_t m = b.type(c.operand(0)).rank() - 1, n = b.type(c.operand(1)).rank() - 1;
+  auto axes = [](int64_t from, int64_t count) {
+    Ints out;
+    for (int64_t k = 0; k < count; ++k) out.push_back(from + k);
+    return out;
+  };
+  if (c.wanted(0)) c.add(0, b.emit(dot_op, {ct.id, c.operand(1)}, {{"batch", int64_t{1}}, {"lhs", axes(1 + m, n)}, {"rhs", axes(1, n)}}, ct.span));
+  if (c.wanted(1)) c.add(1, b.emit(dot_op, {c.operand(0), ct.id}, {{"batch", int64_t{1}}, {"lhs", axes(1, m)}, {"rhs", axes(1, m)}}, ct.span));
 }
 
-void transpose_rows_at(ReverseContext& c) {
-  c.add(0, c.out().emit(*find_op("flatten"), {c.cotangent()}, {{"defines", Dim::symbol("total")}}, c.op().span));
-}
+void transpose_rows_at(ReverseContext& c) { c.add(0, values_of(c.out(), c.cotangent(), c.op().span).id); }
+void transpose_ragged(ReverseContext& c) { c.add(0, values_of(c.out(), c.cotangent(), c.op().span).id); }
 
 void transpose_flatten(ReverseContext& c) {
   Builder& b = c.out();
-  require_one_level(c);
-  c.add(0, b.emit(rows_at_op, {c.cotangent(), b.emit(row_offsets_op, {c.operand(0)}, {}, c.op().span)}, {}, c.op().span));
+  require_one_level(b.type(c.operand(0)), c.op().span);
+  c.add(0, cut({&b, c.cotangent(), c.op().span}, offsets_of(b, c.operand(0), c.op().span)).id);
 }
 
+/// (ragged, index): a row may be taken several times.
 void transpose_take_rows(ReverseContext& c) {
-  if (!c.wanted(0)) return;
-  RaggedOperand r(c);
-  ValueId flat = r.b.emit(*find_op("flatten"), {c.cotangent()}, {{"defines", Dim::symbol("total")}}, r.span);
-  RowsOf taken(c, r.expr(flat), r.b.emit(row_offsets_op, {c.cotangent()}, {}, r.span));
-  Expr row = taken.take(c.operand(1), taken.ids());   // the row of the operand that each element came from
-  r.add_at((r.take(r.offsets, row.id) + taken.places() - taken.begins()).id, flat);
+  Builder& b = c.out();
+  Span span = c.op().span;
+  Expr ct = values_of(b, c.cotangent(), span), from = offsets_of(b, c.operand(0), span), x = values_of(b, c.operand(0), span);
+  Elements e(offsets_of(b, c.result(), span), ct.type().dims[0]);
+  Expr row = take({&b, c.operand(1), span}, e.rows);
+  c.add(0, cut(put(ct, take(from, as(row, DType::I64)) + e.place(), x.type().dims[0]), from).id);
 }
 
+/// (ragged, index): one row.
 void transpose_ragged_row(ReverseContext& c) {
-  if (!c.wanted(0)) return;
-  RaggedOperand r(c);
-  const Dims dims = r.b.type(c.cotangent()).dims;
-  Expr steps = r.expr(r.b.emit(iota_op, {}, {{"dims", Dims{dims[0]}}, {"axis", int64_t{0}}, {"dtype", DType::I64}}, r.span));
-  Expr begin = r.take(r.offsets, as(r.expr(c.operand(1)), DType::I64).id);
-  r.add_at((steps + r.expr(repeated(r.b, begin.id, steps.type().dims, {}, r.span))).id, c.cotangent());
+  Builder& b = c.out();
+  Span span = c.op().span;
+  Expr x = values_of(b, c.operand(0), span), offsets = offsets_of(b, c.operand(0), span);
+  Expr begin = take(offsets, as({&b, c.operand(1), span}, DType::I64));
+  Attrs place{{"axis", int64_t{0}}, {"batch", int64_t{0}}};
+  Expr all = x.emit(window_update_op, {x.number(0).id, c.cotangent(), begin.id}, std::move(place));
+  c.add(0, cut(all, offsets).id);
 }
 
-/// Elements that were cut off get nothing; the fill gets what stands behind the rows' ends.
+/// (x, fill): what was cut off has no derivative, what was filled counts for the fill.
 void transpose_pad(ReverseContext& c) {
-  RaggedOperand operand(c);
-  RowsOf r(c, operand.expr(operand.values), operand.offsets);
-  const Dims dims = r.b.type(c.cotangent()).dims;
-  ValueId size = r.b.emit(dim_value_op, {}, {{"dim", dims[1]}}, r.span);
-  Expr place = r.places() - r.begins(), length = r.expr(repeated(r.b, size, place.type().dims, {}, r.span));
-  Expr kept = place < length, at = choose(kept, place, place.number(0));
-  Expr ct = r.expr(r.b.emit(gather_op, {c.cotangent(), r.ids(), at.id}, {{"axes", Ints{0, 1}}, {"batch", int64_t{0}}}, r.span));
-  Expr own = choose(r.expr(repeated(r.b, kept.id, ct.type().dims, {0}, r.span)), ct, ct.number(0));
-  if (c.wanted(0)) c.add(0, r.b.emit(rows_at_op, {own.id, r.offsets}, {}, r.span));
+  Builder& b = c.out();
+  Span span = c.op().span;
+  const Type type = b.type(c.operand(0));
+  Expr ct{&b, c.cotangent(), span};
+  const size_t axis = type.rank() > 1 ? 1 : 0;
+  Expr kept;
+  ValueId length = b.emit(dim_value_op, {}, {{"dim", ct.type().dims[axis]}}, span);
+  auto inside = [&](Expr place) { return place < Expr{&b, repeated(b, length, place.type().dims, {}, span), span}; };
+  if (type.is_ragged()) {
+    Expr x = values_of(b, c.operand(0), span), offsets = offsets_of(b, c.operand(0), span);
+    Elements e(offsets, x.type().dims[0]);
+    Expr place = e.place();
+    Expr all = ct.emit(gather_op, {ct.id, e.rows.id, place.id}, {{"axes", Ints{0, 1}}, {"batch", int64_t{0}}});
+    kept = choose(e.like(inside(place), all), all, all.number(0));
+    if (c.wanted(0)) c.add(0, cut(kept, offsets).id);
+  } else {
+    Lines lines(b, ct.type(), static_cast<int64_t>(axis), span), narrow(b, type, static_cast<int64_t>(axis), span);
+    Expr place = ct.emit(iota_op, {}, {{"dims", Dims{narrow.lines(), narrow.length()}}, {"axis", int64_t{1}}, {"dtype", DType::I64}});
+    Expr all{&b, b.emit(gather_op, {lines.flat(ct.id), place.id}, {{"axes", Ints{1}}, {"batch", int64_t{1}}}, span), span};
+    kept = choose(inside(place), all, all.number(0));
+    if (c.wanted(0)) c.add(0, narrow.back(kept.id));
+  }
   if (!c.wanted(1)) return;
-  auto total = [&](ValueId v) {
+  auto total = [&](Expr x) {
     Ints axes;
-    for (int64_t k = 0; k < r.b.type(v).rank(); ++k) axes.push_back(k);
-    return r.expr(r.b.emit(sum_op, {v}, {{"axes", axes}}, r.span));
+    for (int64_t k = 0; k < x.type().rank(); ++k) axes.push_back(k);
+    return x.emit(sum_op, {x.id}, {{"axes", axes}});
   };
-  Expr behind = r.expr(r.b.emit(iota_op, {}, {{"dims", Dims{dims[0], dims[1]}}, {"axis", int64_t{1}}, {"dtype", DType::I64}}, r.span));
-  Expr ends = r.expr(r.bounds(1)) - r.expr(r.bounds(0));
-  Expr filled_up = behind >= r.expr(repeated(r.b, ends.id, behind.type().dims, {0}, r.span));
-  Expr all = r.expr(c.cotangent());
-  c.add(1, total(choose(r.expr(repeated(r.b, filled_up.id, dims, {0, 1}, r.span)), all, all.number(0)).id).id);
+  c.add(1, (total(ct) - total(kept)).id);
 }
 
 }  // namespace tercet

@@ -1,4 +1,4 @@
-// Derivative rules of the rows in row_ops.cpp.
+// Derivative rules of rows that work on values cut into rows (row_ops.h), and of those between values and ragged arrays.
 #pragma once
 #include "interpreter/ir/differentiation.h"
 
@@ -16,10 +16,9 @@ void transpose_gather_sum_rows(ReverseContext& c);
 void transpose_concat_rows(ReverseContext& c);
 void transpose_dot_rows(ReverseContext& c);
 void transpose_rows_at(ReverseContext& c);
-/// Of `flatten`: (ragged) -> its elements.
-void transpose_flatten(ReverseContext& c);
-/// Of (ragged, index) -> rows or one row, and of (ragged, fill) -> padded.
 void transpose_take_rows(ReverseContext& c);
+void transpose_flatten(ReverseContext& c);
+void transpose_ragged(ReverseContext& c);
 void transpose_ragged_row(ReverseContext& c);
 void transpose_pad(ReverseContext& c);
 

@@ -264,7 +264,7 @@ class Batcher final : public BatchContext {
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
     if (is_uneven(f, op, in)) return batch_uneven(f, op, in);
     bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
-    if (!any_mapped && !has_effects(op) && !bodies_vary(op) && !meets_over(op, level_)) return emit_shared(f, op, in);
+    if (!any_mapped && !has_effects(op) && !meets_over(op, level_) && !bodies_vary(op)) return emit_shared(f, op, in);
     if (auto* custom = std::get_if<BatchCustom>(&op.def->batch)) return custom->rule(*this, f, op, in);
     if (std::holds_alternative<BatchByLoop>(op.def->batch)) return loop_over_lanes(f, op, in);
     return elementwise(op, in);
