@@ -20,8 +20,9 @@ struct TokenCounts {
   StringTable table;
   std::vector<int64_t> counts;
 
-  int32_t add(const StringRef& token, int64_t times) {
-    auto n = static_cast<size_t>(table.insert(token));
+  int32_t add(const StringRef& token, int64_t times) { return add(token, times, hash_text(token)); }
+  int32_t add(const StringRef& token, int64_t times, uint64_t hash) {
+    auto n = static_cast<size_t>(table.insert(token, hash));
     if (n == counts.size()) counts.push_back(0);
     counts[n] += times;
     return static_cast<int32_t>(n);
@@ -37,9 +38,17 @@ TokenCounts count_tokens(const Array& tokens, int32_t* numbers) {
   std::vector<TokenCounts> parts(static_cast<size_t>(chunk_count(total, grain)));
   parallel_chunks(total, grain, [&](int64_t chunk, int64_t begin, int64_t end) {
     TokenCounts& part = parts[static_cast<size_t>(chunk)];
+    constexpr int64_t ahead = 8;
+    uint64_t hashes[ahead];   // of this token and the next ones, around
+    auto ask = [&](int64_t i) {
+      if (i < end) part.table.prefetch(hashes[i % ahead] = hash_text(in[i]));
+    };
+    for (int64_t i = begin; i < begin + ahead; ++i) ask(i);
     for (int64_t i = begin; i < end; ++i) {
       poll_at(i);
-      const int32_t n = part.add(in[i], 1);
+      const uint64_t hash = hashes[i % ahead];
+      ask(i + ahead);
+      const int32_t n = part.add(in[i], 1, hash);
       if (numbers) numbers[i] = n;
     }
   });
