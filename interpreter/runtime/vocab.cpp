@@ -81,13 +81,17 @@ std::vector<size_t> chosen_tokens(const TokenCounts& all, const VocabOptions& op
 }
 
 Array encode_same_shape(const Vocab& vocab, const Array& tokens) {
+  if (std::shared_ptr<Buffer> known = vocab.take_numbers(tokens)) {
+    Array out;
+    out.dtype = DType::I32;
+    out.shape = tokens.shape;
+    out.ragged = tokens.ragged;
+    out.buffer = std::move(known);
+    return out;
+  }
   Array out = like_texts(tokens, DType::I32);
   const StringRef* in = tokens.data<StringRef>();
   int32_t* to = out.data<int32_t>();
-  if (const int32_t* known = vocab.numbers_of(tokens)) {
-    std::copy_n(known, total_elements(tokens), to);
-    return out;
-  }
   parallel_chunks(total_elements(tokens), encode_grain, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) poll_at(i), to[i] = vocab.find(in[i]);
   });
@@ -114,7 +118,12 @@ std::pair<Array, std::vector<int64_t>> innermost_rows(const Array& tokens) {
 
 }  // namespace
 
-int64_t Vocab::total_of(const Array& tokens) { return total_elements(tokens); }
+std::shared_ptr<Buffer> Vocab::take_numbers(const Array& tokens) const {
+  std::scoped_lock lock(mutex_);
+  if (!numbers_ || from_ != tokens.buffer || from_offset_ != tokens.offset || from_total_ != total_elements(tokens)) return nullptr;
+  from_ = nullptr;
+  return std::exchange(numbers_, nullptr);
+}
 
 std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOptions& options) {
   if (options.max_size < -1 || options.min_count < 0)
@@ -152,9 +161,10 @@ std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOption
   parallel_chunks(total, count_grain, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) number[i] = ids[static_cast<size_t>(number[i])];
   });
-  vocab->numbers_ = std::move(numbers);
+  vocab->numbers_ = numbers.buffer;
   vocab->from_ = tokens.buffer;
   vocab->from_offset_ = tokens.offset;
+  vocab->from_total_ = total;
   return vocab;
 }
 
