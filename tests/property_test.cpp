@@ -64,8 +64,15 @@ Array other_keys(const Array& a, int64_t lane) {
   return fresh_keys(words);
 }
 
+/// Rows of row_ops.cpp, whose operands of i64 are offsets.
+bool takes_offsets(const OpDef& def) {
+  std::string_view name = def.name;
+  return name.ends_with("_rows") || name == "row_ids";
+}
+
 /// The operand as lane `lane` has it: the same elements in another order, so that indices stay in range.
 Array variant(const OpDef& def, const Array& a, int64_t lane) {
+  if (takes_offsets(def) && a.dtype == DType::I64) return copy_of(a);   // in another order they are no offsets
   if (a.dtype == DType::Key && lane) return other_keys(a, lane);
   Array out = Array::make(a.dtype, a.shape);
   out.owners = a.owners;

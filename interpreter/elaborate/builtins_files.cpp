@@ -162,7 +162,39 @@ Sym stream_lines(Elaborator& e, A& a) {
   return Sym::Record{{"%lines_of", "%at_a_time"}, {path, e.cast(count, DType::I64)}};
 }
 
+/// Text of a plot, or with format="svg" a picture for a file.
+bool is_svg(Elaborator& e, const std::optional<Sym>& format) {
+  std::string name = absent(format) ? "text" : e.static_string(*format, "`format`");
+  if (name != "text" && name != "svg") e.error(Kind::Value, fmt::format("\"{}\" is no format of plots", name), "the formats are \"text\" and \"svg\"");
+  return name == "svg";
+}
+int64_t extent(Elaborator& e, const std::optional<Sym>& value, const char* what, int64_t fallback) {
+  int64_t n = absent(value) ? fallback : e.static_int(*value, what);
+  if (n < 1 || n > 1000) e.error(Kind::Value, fmt::format("{} is 1 to 1000, and this is {}", what, n));
+  return n;
+}
+Leaf row_of_numbers(Elaborator& e, const Sym& value, const char* what) {
+  Leaf x = e.array(value, what);
+  if (x.type.rank() != 1 || x.type.dtype > DType::F64 || x.type.is_ragged()) e.error(Kind::Type, fmt::format("`{}` takes a row of numbers, and this is {}", what, describe(x)));
+  return e.cast(x, DType::F64);
+}
+Sym bars(Elaborator& e, A& a) {
+  Leaf labels = e.array(*a[0], "bars"), values = row_of_numbers(e, *a[1], "bars");
+  if (labels.type.dtype != DType::Str || labels.type.rank() != 1) e.error(Kind::Type, fmt::format("`bars` takes a row of labels, and this is {}", describe(labels)));
+  e.require_equal(labels.type.dims[0], values.type.dims[0], "bars has {left} labels and {right} values");
+  return e.emit(*find_op("bar_chart"), {e.use(labels), e.use(values)}, {{"width", extent(e, a[2], "`width`", 40)}, {"svg", is_svg(e, a[3])}});
+}
+Sym plot(Elaborator& e, A& a) {
+  Leaf x = row_of_numbers(e, *a[0], "plot"), y = x;
+  if (absent(a[1])) x = e.cast(e.iota(y.type.dims[0], DType::I64), DType::F64);
+  else y = row_of_numbers(e, *a[1], "plot");
+  e.require_equal(x.type.dims[0], y.type.dims[0], "plot has {left} places and {right} values");
+  return e.emit(*find_op("line_plot"), {e.use(x), e.use(y)}, {{"width", extent(e, a[2], "`width`", 60)}, {"height", extent(e, a[3], "`height`", 12)}, {"svg", is_svg(e, a[4])}});
+}
+
 constexpr BuiltinDef list[] = {
+    {"bars", "labels, values, width=, format=", "A text of bars, or with format=\"svg\" a picture.", bars},
+    {"plot", "x, y=, width=, height=, format=", "A text of the points (x, y) joined, or with format=\"svg\" a picture.", plot},
     {"read_csv", "path, separator=, header=", "A file of comma-separated values as columns.", read_csv_file},
     {"stream_lines", "path, n=", "The lines of a file, n at a time, for a `for` loop.", stream_lines},
     {"write_text", "path, text", "A file with this text.", write_text_file},

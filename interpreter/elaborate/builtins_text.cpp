@@ -23,6 +23,7 @@ Attrs with_defines(const Leaf& x, Attrs attrs) {
   return attrs;
 }
 
+constexpr char parse_int_name[] = "parse_int", parse_float_name[] = "parse_float";
 constexpr char lower_name[] = "lower", upper_name[] = "upper", strip_name[] = "strip", bytes_name[] = "bytes", codepoints_name[] = "codepoints";
 template <const char* Name> Sym per_text(Elaborator& e, A& a) { return e.emit(*find_op(Name), {e.use(text(e, *a[0], Name))}); }
 template <const char* Name> Sym units(Elaborator& e, A& a) {
@@ -211,6 +212,8 @@ constexpr BuiltinDef list[] = {
     {"bytes", "text", "The bytes as u8.", units<bytes_name>},
     {"codepoints", "text", "The code points as i32.", units<codepoints_name>},
     {"tokenize", "text, kind=", "Tokens: \"words\" (the default), \"chars\", or the matches of a regular expression.", tokenize},
+    {"parse_int", "text", "The integer that a text is, as i64.", per_text<parse_int_name>},
+    {"parse_float", "text", "The number that a text is, as f64.", per_text<parse_float_name>},
     {"hash_tokens", "tokens, size, seed=", "Numbers below size of tokens, by a hash.", hash_tokens},
     {"minhash", "tokens, n=, seed=", "Signatures of sets of tokens: the least of n hashes in each row.", minhash},
     {"normalize", "text, form=", "In Unicode normalisation form NFC (the default), NFD, NFKC or NFKD.", normalize},

@@ -485,9 +485,9 @@ std::vector<Array> eval_call(EvalContext& context, const Function& f, const Op& 
 std::vector<BatchedValue> batch_call(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
   return c.batch_call(f, op, in);
 }
-std::vector<BatchedValue> flat_call(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+std::vector<BatchedValue> flat_call(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
   if (op.attrs.has("recursive") || op.bodies.empty()) fail_lane_dependent(op.span);
-  return c.batch_body(*op.bodies[0], in, no_value);
+  return c.batch_call(f, op, in);
 }
 
 constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, ByRule diff, BatchFn batch, BatchFn flat = nullptr) {

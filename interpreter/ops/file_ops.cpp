@@ -7,6 +7,7 @@
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/files.h"
 #include "interpreter/runtime/line_stream.h"
+#include "interpreter/runtime/plots.h"
 #include "interpreter/runtime/tensor_files.h"
 
 namespace tercet {
@@ -79,7 +80,23 @@ std::vector<Array> eval_write_file(EvalContext&, const Function&, const Op& op, 
   return {};
 }
 
-constexpr NotDifferentiable on_files{"it works on files"};
+// ---- plots as text ----
+std::vector<Type> infer_plot(const InferInput&) { return {{DType::Str, {}}}; }
+Array one_text(const std::string& text) {
+  std::string_view view = text;
+  return Array::strings({&view, 1}).reshaped({});
+}
+std::span<const double> numbers(const Array& a) { return {a.data<double>(), static_cast<size_t>(a.count())}; }
+std::vector<Array> eval_bar_chart(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  std::vector<std::string_view> labels;
+  for (int64_t i = 0; i < in[0].count(); ++i) labels.push_back(in[0].data<StringRef>()[i].view());
+  return {one_text(bar_chart(labels, numbers(in[1]), op.attrs.get<int64_t>("width"), op.attrs.get<bool>("svg")))};
+}
+std::vector<Array> eval_line_plot(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return {one_text(line_plot(numbers(in[0]), numbers(in[1]), op.attrs.get<int64_t>("width"), op.attrs.get<int64_t>("height"), op.attrs.get<bool>("svg")))};
+}
+
+constexpr NotDifferentiable on_files{"it works on files and text"};
 const OpDef read_chunk_op = {
     .name = "read_chunk", .doc = "Some lines of a file.", .surface = Internal{}, .effect = Effect::Output, .ragged = RaggedRule::Dense,
     .infer = infer_read_chunk, .eval = eval_read_chunk, .batch = BatchCustom{one_by_one}, .diff = on_files, .code = CodeCall{}, .samples = nullptr};
@@ -87,7 +104,14 @@ const OpDef write_file_op = {
     .name = "write_file", .doc = "A file of a value.", .surface = Internal{}, .effect = Effect::Output, .ragged = RaggedRule::Whole,
     .infer = infer_none, .eval = eval_write_file, .batch = BatchCustom{one_by_one}, .diff = on_files, .code = CodeCall{}, .samples = nullptr};
 
-constexpr const OpDef* rows[] = {&read_chunk_op, &write_file_op};
+const OpDef bar_chart_op = {
+    .name = "bar_chart", .doc = "Bars as text.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
+    .infer = infer_plot, .eval = eval_bar_chart, .batch = BatchByLoop{}, .diff = on_files, .code = CodeCall{}, .samples = nullptr};
+const OpDef line_plot_op = {
+    .name = "line_plot", .doc = "Joined points as text.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
+    .infer = infer_plot, .eval = eval_line_plot, .batch = BatchByLoop{}, .diff = on_files, .code = CodeCall{}, .samples = nullptr};
+
+constexpr const OpDef* rows[] = {&read_chunk_op, &write_file_op, &bar_chart_op, &line_plot_op};
 
 }  // namespace
 const Family file_rows = rows;

@@ -76,6 +76,10 @@ template <DType To> constexpr OpDef per_text(const char* name, const char* doc, 
           .infer = infer_per_text<To>, .eval = eval, .batch = BatchElementwise{}, .diff = on_text, .code = CodeCall{}, .samples = samples};
 }
 template <char C> std::vector<Sample> text_with_samples() { return {{{some_texts()}, {{"text", std::string(1, C)}}}}; }
+std::vector<Sample> number_samples() {
+  std::vector<std::string_view> texts{"12", "-3", " 40 "};
+  return {{{Array::strings(texts)}, {}}};
+}
 std::vector<Sample> normalize_samples() { return {{{some_texts()}, {{"text", std::string("NFD")}}}}; }
 std::vector<Sample> replace_samples() { return {{{some_texts()}, {{"from", std::string("l")}, {"to", std::string("LL")}}}}; }
 
@@ -363,6 +367,8 @@ constexpr OpDef whole_row(const char* name, const char* doc, Effect effect, Infe
 const OpDef lower_op = per_text<DType::Str>("lower", "Texts in lower case.", eval_text<lower>, text_samples);
 const OpDef upper_op = per_text<DType::Str>("upper", "Texts in upper case.", eval_text<upper>, text_samples);
 const OpDef strip_op = per_text<DType::Str>("strip", "Texts without white space at both ends.", eval_text<strip>, text_samples);
+const OpDef parse_int_op = per_text<DType::I64>("parse_int", "The integers that texts are.", eval_text<parse_integers>, number_samples);
+const OpDef parse_float_op = per_text<DType::F64>("parse_float", "The numbers that texts are.", eval_text<parse_floats>, number_samples);
 const OpDef normalize_op = per_text<DType::Str>("normalize", "Texts in a Unicode normalisation form.", eval_text_with<normalize>, normalize_samples);
 const OpDef text_length_op = per_text<DType::I64>("text_length", "Number of code points.", eval_text<text_lengths>, text_samples);
 const OpDef replace_op = per_text<DType::Str>("replace", "Texts with every occurrence replaced.", eval_replace, replace_samples);
@@ -401,7 +407,7 @@ const OpDef compile_count_op = whole_row("compile_count", "Compilations so far."
 const OpDef explain_op = whole_row("explain", "How a function is compiled, as text.", Effect::Output, infer_text, eval_explain, BatchCustom{batch_rows});
 
 namespace {
-constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
+constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &parse_int_op, &parse_float_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
                                  &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
                                  &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};

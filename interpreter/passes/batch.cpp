@@ -168,7 +168,8 @@ class Batcher final : public BatchContext {
     // So do the effects of a callee that maps nothing: it alone would not know how many lanes there are.
     bool any_mapped = std::any_of(operands.begin(), operands.end(), [](const BatchedValue& v) { return v.mapped; });
     if (!op.attrs.has("jit") || live_ != no_value || !any_mapped) return batch_body(*op.bodies[0], operands, no_value);
-    return call_batched(op, operands);
+    bool rows = std::any_of(operands.begin(), operands.end(), [](const BatchedValue& v) { return v.packing != nullptr; });
+    return rows ? call_batched_rows(f, op, operands) : call_batched(op, operands);
   }
 
  private:
@@ -197,6 +198,67 @@ class Batcher final : public BatchContext {
     std::vector<ValueId> values = emit_jit_call(out_, batched, std::move(inputs), op.span);
     for (size_t i = 0; i < values.size(); ++i) out.push_back({values[i], batched->results_mapped[i]});
     return out;
+  }
+
+  /// The same with lanes whose sizes differ: rows of different length go in and come out.
+  std::vector<BatchedValue> call_batched_rows(const Function& f, const Op& op, std::span<const BatchedValue> operands) {
+    JitEntry& entry = jit_entry(op.attrs);
+    std::string key = meets_over(*entry.function, level_) ? std::to_string(level_) : "";
+    std::vector<ValueId> inputs;
+    for (const BatchedValue& v : operands) {
+      key += v.packing ? 'r' : v.mapped ? 'm' : '_';
+      inputs.push_back(v.packing ? as_ragged(v, op.span) : v.value);
+    }
+    std::scoped_lock lock(entry.mutex);
+    std::shared_ptr<JitEntry>& batched = entry.batched[key];
+    if (!batched) {
+      auto made = std::make_shared<JitEntry>();
+      made->function = function_of_rows(*entry.function, operands, made->results_mapped);
+      made->counter = entry.counter;
+      made->threads = entry.threads;
+      batched = std::move(made);
+    }
+    std::vector<BatchedValue> out;
+    std::vector<ValueId> values = emit_jit_call(out_, batched, std::move(inputs), op.span);
+    for (uint32_t i = 0; i < values.size(); ++i) {
+      out.push_back({values[i], batched->results_mapped[i]});
+      if (out_.type(values[i]).is_ragged()) out.back() = unpacked_result(f, op, i, values[i]);
+    }
+    return out;
+  }
+
+  FunctionPtr function_of_rows(const Function& callee, std::span<const BatchedValue> operands, std::vector<bool>& results_mapped) {
+    Builder b(callee.name);
+    const Dim lanes = Dim::symbol("lanes");
+    std::vector<BatchedValue> arguments;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      Type type = callee.type(callee.params[i]);
+      if (operands[i].packing) type.dims[0] = Dim::ragged();
+      if (operands[i].mapped) type.dims.insert(type.dims.begin(), lanes);
+      arguments.push_back({b.param(std::move(type)), operands[i].mapped});
+    }
+    std::vector<ValueId> results;
+    for (const BatchedValue& v : batch_into(b, callee, arguments, lanes, level_)) {
+      results.push_back(v.value);
+      results_mapped.push_back(v.mapped);
+    }
+    return b.finish(std::move(results));
+  }
+
+  /// Rows that a callee gave: of a size that is known to differ already, or of one that the call defines.
+  BatchedValue unpacked_result(const Function& f, const Op& op, uint32_t i, ValueId rows) {
+    const Dim size = f.type(op.output(i)).dims[0];
+    const bool known = varies(size);
+    Dim total = Dim::symbol("total");
+    ValueId values = out_.emit(*find_op("flatten"), {rows}, {{"defines", total}}, op.span);
+    if (!known) {
+      if (!size.symbol_id()) fail_lane_dependent(op.span);
+      return {values, true, &define(size, total, out_.emit(row_offsets_op, {rows}, {}, op.span), op.span)};
+    }
+    const Packing& p = packing(size, op.span);
+    std::vector<Dim> dims = out_.type(values).dims;
+    dims[0] = p.total;
+    return {out_.emit(reshape_op, {values}, {{"dims", dims}}, op.span), true, &p};
   }
 
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {

@@ -78,9 +78,16 @@ void gather_sum_rows(const T* table, int64_t size, int64_t width, const I* ids, 
   static_assert(std::is_same_v<typename R::Acc, T>);
   auto one_block = [&](const I* id, int64_t n, int64_t c, int64_t some, T* p) {
     auto row = [&](int64_t i) { return table + std::clamp<int64_t>(static_cast<int64_t>(id[i]), 0, size - 1) * width + c; };
+    constexpr int64_t ahead = 4;   // rows lie anywhere in the table: they are asked for before they are needed
+    auto ask = [&](int64_t i) {
+      if (i >= n) return;
+      const char* line = reinterpret_cast<const char*>(row(i));
+      for (size_t at = 0; at < static_cast<size_t>(some) * sizeof(T); at += 64) __builtin_prefetch(line + at);
+    };
     const int64_t first = std::min(n, reduce_partials);
-    for (int64_t i = 0; i < first; ++i) std::copy_n(row(i), some, p + i * some);
-    for (int64_t i = first; i < n; ++i) detail::combine_into<R>(p + i % reduce_partials * some, row(i), some);
+    for (int64_t i = 0; i < std::min(n, ahead); ++i) ask(i);
+    for (int64_t i = 0; i < first; ++i) ask(i + ahead), std::copy_n(row(i), some, p + i * some);
+    for (int64_t i = first; i < n; ++i) ask(i + ahead), detail::combine_into<R>(p + i % reduce_partials * some, row(i), some);
     for (int64_t half = reduce_partials / 2; half > 0; half /= 2)
       for (int64_t j = 0; j < half && j + half < first; ++j) detail::combine_into<R>(p + j * some, p + (j + half) * some, some);
   };

@@ -57,8 +57,10 @@ class StringTable {
   }
 
   /// The number of a text, a new one when it is not there yet.
-  int64_t insert(const StringRef& text) {
-    uint64_t hash = hash_text(text);
+  int64_t insert(const StringRef& text) { return insert(text, hash_text(text)); }
+  /// With the hash at hand; prefetch(hash) some texts earlier hides the way to memory.
+  void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+  int64_t insert(const StringRef& text, uint64_t hash) {
     int64_t* slot = slot_of(text, hash);
     if (*slot >= 0) return *slot;
     int64_t number = *slot = size();

@@ -1,5 +1,10 @@
 #include "interpreter/runtime/text.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "interpreter/runtime/print.h"
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
 
@@ -72,6 +77,27 @@ Array replace(const Array& texts, std::string_view from, std::string_view to) {
 }
 
 Array text_lengths(const Array& texts) { return map_to_number<int64_t>(texts, count_code_points); }
+
+namespace {
+
+template <class T> T parse_number(std::string_view text, const char* what) {
+  std::string_view digits = stripped(text);
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  T value{};
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::result_out_of_range) fail(Kind::Value, {}, fmt::format("{} does not fit in {}", quoted(text), name_of(dtype_for<T>())));
+  if (error != std::errc() || end != digits.data() + digits.size()) fail(Kind::Value, {}, fmt::format("{} is no {}", quoted(text), what), "leave such texts out first, as in texts[matches(texts, pattern)]");
+  return value;
+}
+
+}  // namespace
+
+Array parse_integers(const Array& texts) {
+  return map_to_number<int64_t>(texts, [](std::string_view text) { return parse_number<int64_t>(text, "integer"); });
+}
+Array parse_floats(const Array& texts) {
+  return map_to_number<double>(texts, [](std::string_view text) { return parse_number<double>(text, "number"); });
+}
 
 Array starts_with(const Array& texts, std::string_view prefix) {
   return map_to_number<bool>(texts, [&](std::string_view text) { return text.starts_with(prefix); });

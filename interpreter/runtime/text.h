@@ -28,6 +28,9 @@ Array replace(const Array& texts, std::string_view from, std::string_view to);
 
 // ---- str -> number ----
 Array text_lengths(const Array& texts);                          // i64, in code points
+/// The numbers that texts are, white space around them aside; error `value` with the text that is none.
+Array parse_integers(const Array& texts);                        // i64
+Array parse_floats(const Array& texts);                          // f64
 Array starts_with(const Array& texts, std::string_view prefix);  // bool
 Array ends_with(const Array& texts, std::string_view suffix);    // bool
 Array contains(const Array& texts, std::string_view part);       // bool

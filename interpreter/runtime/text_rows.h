@@ -54,6 +54,9 @@ template <class T, class F> Array map_to_rows(const Array& texts, DType dtype, F
   std::vector<int64_t> lengths(static_cast<size_t>(count)), starts(parts.size() + 1);
   parallel_chunks(count, text_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
     std::vector<T>& row = parts[static_cast<size_t>(chunk)];
+    size_t bytes = 0;
+    for (int64_t i = begin; i < end; ++i) bytes += in[i].size;
+    row.reserve(std::min<size_t>(bytes / 6, 1 << 22));   // about as many as there are words, which spares most of the growing
     for (int64_t i = begin; i < end; ++i) {
       poll_at(i);
       size_t before = row.size();

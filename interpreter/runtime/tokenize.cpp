@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "interpreter/runtime/ascii_runs.h"
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
@@ -55,6 +56,12 @@ class RunPattern {
 
   void append(const StringRef& text, std::vector<StringRef>& row) const {
     std::string_view all = text.view();
+    if (is_ascii(all))
+      return plain_.each_run(all, [&](size_t begin, size_t end) {
+        if (static_cast<int64_t>(end - begin) < least_) return;
+        row.push_back(part_of(all, begin, end));
+        poll_at(static_cast<int64_t>(row.size()));
+      });
     const size_t n = all.size();
     auto kind = [&](size_t i) { return ascii_[static_cast<unsigned char>(all[i])]; };
     for (size_t i = 0; i < n;) {
@@ -83,6 +90,7 @@ class RunPattern {
       char text = static_cast<char>(c);
       ascii_[static_cast<size_t>(c)] = RE2::FullMatch(re2::StringPiece(&text, 1), expression_->expression) ? Yes : No;
     }
+    plain_ = AsciiClass128([&](char c) { return ascii_[static_cast<unsigned char>(c)] == Yes; });
   }
 
   /// Bytes of the class that the pattern begins with, 0 when it does not begin with one.
@@ -115,10 +123,17 @@ class RunPattern {
   int64_t number_, least_;
   enum Kind : uint8_t { No, Yes, Wide };
   std::array<Kind, 256> ascii_{};
+  AsciiClass128 plain_{[](char) { return false; }};
 };
 
 void append_words(const StringRef& text, std::vector<StringRef>& row) {
   std::string_view all = text.view();
+  static const AsciiClass128 letters([](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  if (is_ascii(all) && all.find('\'') == std::string_view::npos)   // no apostrophe, which may stand inside a word
+    return letters.each_run(all, [&](size_t begin, size_t end) {
+      row.push_back(part_of(all, begin, end));
+      poll_at(static_cast<int64_t>(row.size()));
+    });
   size_t at = 0;
   for (std::string_view word = next_word(all, &at); !word.empty(); word = next_word(all, &at)) {
     row.emplace_back(word);

@@ -20,8 +20,9 @@ struct TokenCounts {
   StringTable table;
   std::vector<int64_t> counts;
 
-  int32_t add(const StringRef& token, int64_t times) {
-    auto n = static_cast<size_t>(table.insert(token));
+  int32_t add(const StringRef& token, int64_t times) { return add(token, times, hash_text(token)); }
+  int32_t add(const StringRef& token, int64_t times, uint64_t hash) {
+    auto n = static_cast<size_t>(table.insert(token, hash));
     if (n == counts.size()) counts.push_back(0);
     counts[n] += times;
     return static_cast<int32_t>(n);
@@ -37,9 +38,17 @@ TokenCounts count_tokens(const Array& tokens, int32_t* numbers) {
   std::vector<TokenCounts> parts(static_cast<size_t>(chunk_count(total, grain)));
   parallel_chunks(total, grain, [&](int64_t chunk, int64_t begin, int64_t end) {
     TokenCounts& part = parts[static_cast<size_t>(chunk)];
+    constexpr int64_t ahead = 8;
+    uint64_t hashes[ahead];   // of this token and the next ones, around
+    auto ask = [&](int64_t i) {
+      if (i < end) part.table.prefetch(hashes[i % ahead] = hash_text(in[i]));
+    };
+    for (int64_t i = begin; i < begin + ahead; ++i) ask(i);
     for (int64_t i = begin; i < end; ++i) {
       poll_at(i);
-      const int32_t n = part.add(in[i], 1);
+      const uint64_t hash = hashes[i % ahead];
+      ask(i + ahead);
+      const int32_t n = part.add(in[i], 1, hash);
       if (numbers) numbers[i] = n;
     }
   });
@@ -72,13 +81,17 @@ std::vector<size_t> chosen_tokens(const TokenCounts& all, const VocabOptions& op
 }
 
 Array encode_same_shape(const Vocab& vocab, const Array& tokens) {
+  if (std::shared_ptr<Buffer> known = vocab.take_numbers(tokens)) {
+    Array out;
+    out.dtype = DType::I32;
+    out.shape = tokens.shape;
+    out.ragged = tokens.ragged;
+    out.buffer = std::move(known);
+    return out;
+  }
   Array out = like_texts(tokens, DType::I32);
   const StringRef* in = tokens.data<StringRef>();
   int32_t* to = out.data<int32_t>();
-  if (const int32_t* known = vocab.numbers_of(tokens)) {
-    std::copy_n(known, total_elements(tokens), to);
-    return out;
-  }
   parallel_chunks(total_elements(tokens), encode_grain, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) poll_at(i), to[i] = vocab.find(in[i]);
   });
@@ -105,7 +118,12 @@ std::pair<Array, std::vector<int64_t>> innermost_rows(const Array& tokens) {
 
 }  // namespace
 
-int64_t Vocab::total_of(const Array& tokens) { return total_elements(tokens); }
+std::shared_ptr<Buffer> Vocab::take_numbers(const Array& tokens) const {
+  std::scoped_lock lock(mutex_);
+  if (!numbers_ || from_ != tokens.buffer || from_offset_ != tokens.offset || from_total_ != total_elements(tokens)) return nullptr;
+  from_ = nullptr;
+  return std::exchange(numbers_, nullptr);
+}
 
 std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOptions& options) {
   if (options.max_size < -1 || options.min_count < 0)
@@ -143,9 +161,10 @@ std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOption
   parallel_chunks(total, count_grain, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) number[i] = ids[static_cast<size_t>(number[i])];
   });
-  vocab->numbers_ = std::move(numbers);
+  vocab->numbers_ = numbers.buffer;
   vocab->from_ = tokens.buffer;
   vocab->from_offset_ = tokens.offset;
+  vocab->from_total_ = total;
   return vocab;
 }
 

@@ -5,6 +5,7 @@
 // Example:  auto v = Vocab::build(tokens, {.max_size = 20000, .min_count = 2});  Array ids = encode(*v, tokens);
 #pragma once
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -35,17 +36,14 @@ class Vocab {
   const Array& tokens() const { return tokens_; }    // str[size], by number
   const Array& counts() const { return counts_; }    // i64[size]; the unknown token counts all that it stands for
 
-  /// i32: the numbers of exactly the tokens it was built from (-1: left out), which building has found; null for others.
-  const int32_t* numbers_of(const Array& tokens) const {
-    bool same = numbers_.buffer && tokens.offset == from_offset_ && !tokens.buffer.owner_before(from_) && !from_.owner_before(tokens.buffer) && !from_.expired();
-    return same && total_of(tokens) == numbers_.shape[0] ? numbers_.data<int32_t>() : nullptr;
-  }
+  /// i32: the numbers of exactly the tokens it was built from (-1: left out), which building has found; null for others. They are
+  /// given away once: the tokens are held until then, so that nothing overwrites them, and no longer.
+  std::shared_ptr<Buffer> take_numbers(const Array& tokens) const;
 
  private:
-  static int64_t total_of(const Array& tokens);
-  Array numbers_;
-  std::weak_ptr<Buffer> from_;
-  int64_t from_offset_ = 0;
+  mutable std::mutex mutex_;                         // of these three
+  mutable std::shared_ptr<Buffer> numbers_, from_;
+  mutable int64_t from_offset_ = 0, from_total_ = 0;
   StringTable table_;
   Array tokens_, counts_;
   bool has_unknown_ = false;
