@@ -14,7 +14,7 @@ if(test_files)
   add_executable(tercet_tests tests/main.cpp ${test_files})
   target_compile_options(tercet_tests PRIVATE ${tercet_warnings})
   target_compile_definitions(tercet_tests PRIVATE TERCET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(tercet_tests PRIVATE tercet_random_programs)
+  target_link_libraries(tercet_tests PRIVATE tercet_random_programs tercet_embed)
   target_precompile_headers(tercet_tests PRIVATE <catch2/catch.hpp> <fmt/format.h>)
   set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)   # defines Catch itself
 endif()

@@ -129,18 +129,26 @@ Sym decode(Elaborator& e, A& a) {
   return e.emit(*find_op("decode"), {e.use(v.tokens), e.use(ids)});
 }
 
+void require_files(Elaborator& e, const char* what) {
+  if (e.environment().may_read_files()) return;
+  fail_bound(Kind::Io, Bound::Denied, e.span(), fmt::format("`{}`: this program may not read files", what), "its host has to grant TCT_CAP_FILES");
+}
+
 Sym read_text(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_text");
+  require_files(e, "read_text");
   return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))});
 }
 Sym read_lines(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_lines");
+  require_files(e, "read_lines");
   return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}});
 }
 
 /// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0010).
 Sym read_jsonl(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_jsonl");
+  require_files(e, "read_jsonl");
   if (e.frame().parent()) e.error(Kind::Unsupported, "read_jsonl inside a loop, branch or transformed function", "read the file in a statement of its own");
   std::string path = e.static_string(*a[0], "read_jsonl");
   std::vector<std::string> wanted;
