@@ -10,6 +10,7 @@
 #include "codegen/run/context.h"
 #include "codegen/run/threads.h"
 #include "interpreter/engine/evaluate.h"
+#include "interpreter/passes/expand.h"
 
 namespace tercet::codegen {
 namespace {
@@ -22,7 +23,7 @@ double milliseconds_since(Clock::time_point begin) {
 class LlvmExecutable final : public Executable {
  public:
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
-      : function_(std::move(function)),
+      : function_(expand(std::move(function))),
         set_(plan(function_)),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},

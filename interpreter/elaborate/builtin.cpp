@@ -21,7 +21,7 @@ struct Table {
         by_name[op->name] = &from_rows.back();
       }
     for (BuiltinList list : {creation_builtins, shape_builtins, reduction_builtins, indexing_builtins, language_builtins,
-                             linear_builtins, text_builtins, order_builtins, random_builtins, device_builtins})
+                             linear_builtins, text_builtins, order_builtins, random_builtins, derivative_builtins, device_builtins})
       for (const BuiltinDef& def : list) by_name[def.name] = &def;
   }
 };

@@ -31,6 +31,6 @@ std::vector<std::string> builtin_names();
 std::optional<double> find_constant(const std::string& name);
 using BuiltinList = std::span<const BuiltinDef>;
 extern const BuiltinList creation_builtins, shape_builtins, reduction_builtins, indexing_builtins, language_builtins,
-    linear_builtins, text_builtins, order_builtins, random_builtins, device_builtins;
+    linear_builtins, text_builtins, order_builtins, random_builtins, derivative_builtins, device_builtins;
 
 }  // namespace tercet

@@ -153,6 +153,14 @@ Sym tree_map(Elaborator& e, A& a) {
   });
 }
 
+Sym tree_leaves(Elaborator&, A& a) {
+  std::vector<Leaf> leaves;
+  collect_leaves(*a[0], leaves);
+  Sym::Tuple out;
+  out.elements.assign(leaves.begin(), leaves.end());
+  return out;
+}
+
 Sym matmul(Elaborator& e, A& a) { return e.matmul(e.array(*a[0], "dot"), e.array(*a[1], "dot")); }
 
 Sym dot(Elaborator& e, A& a) {
@@ -174,6 +182,7 @@ constexpr BuiltinDef list[] = {
     {"scan", "f, init, xs", "f(carry, row) -> (carry, y) over rows; gives the last carry and all y.", scan},
     {"fold", "f, init, xs", "f(carry, row) -> carry over rows; gives the last carry.", fold},
     {"tree_map", "f, tree", "f of every array in a tuple or record.", tree_map},
+    {"tree_leaves", "tree", "The arrays in a tuple or record, in order, as a tuple.", tree_leaves},
 };
 constexpr BuiltinDef linear[] = {
     {"matmul", "x, y", "Matrix product, as x @ y.", matmul},

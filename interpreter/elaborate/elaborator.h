@@ -144,6 +144,10 @@ class Elaborator {
   Sym scan(const Sym& function, const Sym& init, const Sym& xs);
   Sym scan_rows(const Sym& rows, const std::function<Sym(const Sym&)>& f);
   Sym fold_rows(const Sym& rows, const Sym& init, const std::function<Sym(const Sym& carry, const Sym& row)>& f);
+  /// (f(xs…), the function from a cotangent of the value to cotangents of the xs).
+  Sym vjp(const Sym& function, std::span<const Sym> xs);
+  /// (f(xs…), its change along the tangents ts).
+  Sym jvp(const Sym& function, std::span<const Sym> xs, std::span<const Sym> ts);
   std::shared_ptr<JitCounter> jit_counter(const Sym& function);
   /// The level of the innermost axis around this place, or of the one with that name. Error `name` when there is none;
   /// `what` is the function that asks.
@@ -274,6 +278,7 @@ class Elaborator {
   Leaf hidden_leaf(const Frame::Hidden& h);
   std::vector<Sym> bind_arguments(const Sym::Closure& f, std::vector<CallArgument>& arguments, Span span);
   void check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f);
+  Sym call_host(const Handle& handle, std::vector<CallArgument> arguments, Span span);
   Sym call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span);
 
   // transforms.cpp
@@ -297,6 +302,23 @@ class Elaborator {
   struct JitCall { std::shared_ptr<JitEntry> entry; std::vector<ValueId> inputs; Sym result; std::vector<Leaf> leaves; };
   JitCall elaborate_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
   JitCall jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given, const std::vector<bool>& fixed);
+
+  // gradients.cpp
+  struct ClosedCall;
+  struct WantedLeaves;
+  WantedLeaves wanted_leaves(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
+  ClosedCall close_call(const Sym& function, const std::vector<CallArgument>& arguments, const std::vector<bool>& inside);
+  Sym apply_derivative(const Sym::Transformed& t, std::vector<CallArgument> arguments);
+  Sym apply_gradient(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
+  Sym apply_jacobian(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
+  Sym apply_pullback(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
+  Sym apply_checkpoint(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
+  Sym apply_custom(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
+  Sym jacobian_rows(const Function& pullback, std::span<const Leaf> inputs, size_t results, size_t which, const Type& y, const Sym& like);
+  std::vector<ValueId> with_saved(const Function& f, std::span<const ValueId> saved, std::span<const ValueId> arguments);
+  std::vector<ValueId> emit_body(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs, std::vector<FunctionPtr> bodies);
+  std::vector<CallArgument> positional_arguments(const Sym& function, const std::vector<CallArgument>& arguments);
+  Sym tree_of(const Sym& like, std::span<const ValueId> ids, size_t& at);
 
   Environment& environment_;
   Frame* frame_ = nullptr;

@@ -172,11 +172,10 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
       {"randn", "write normal(k, shape)"}, {"seed", "write key(seed), and pass the key on"}};
   // Names that the language promises and that come with later parts.
   static const std::set<std::string> planned{
-      "value_and_grad", "jvp", "vjp", "hessian", "jacobian",
-      "stop_gradient", "checkpoint", "custom_grad", "einsum",
+      "einsum",
       "solve", "cholesky", "qr", "svd", "unpad", "map_rows", "read_csv", "write_text", "write_jsonl", "load_npy", "save_npy",
       "load_npz", "save_npz", "load_safetensors", "save_safetensors", "ngrams", "hash_tokens", "tf_idf", "edit_distance", "minhash",
-      "sgd", "adam", "adamw", "minibatches", "dropout", "plot", "hist", "bars", "stream_lines"};
+      "dropout", "plot", "hist", "bars", "stream_lines"};
   if (planned.count(name)) fail(Kind::Unsupported, span, fmt::format("`{}` is not there yet", name));
   auto known = foreign.find(name);
   std::string help = known != foreign.end() ? known->second : "";

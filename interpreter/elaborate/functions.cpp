@@ -55,6 +55,7 @@ Sym Elaborator::apply(const Sym& function, std::vector<CallArgument> arguments, 
   if (auto* c = function.as<Sym::Closure>()) return call_closure(*c, std::move(arguments), span);
   if (auto* b = function.as<Sym::Builtin>()) return call_builtin(*b->def, std::move(arguments), span);
   if (auto* t = function.as<Sym::Transformed>()) return apply_transformed(*t, std::move(arguments), span);
+  if (auto* h = function.as<Handle>(); h && function.is_function()) return call_host(*h, std::move(arguments), span);
   error(Kind::Type, fmt::format("{} is not a function", describe(function)),
         function.leaf() && function.leaf()->type.rank() ? "an array is indexed with x[i]" : "");
 }

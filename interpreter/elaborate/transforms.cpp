@@ -83,13 +83,22 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
       if (a.name == "out" && a.value->as<ast::IntLiteral>()) out.out = read_axis(*a.value).axis;
       else if (a.name == "size") out.size = static_int(expr(a.value), "`size`");
       else if (a.name == "threads") out.threads = static_int(expr(a.value), "`threads`");
+      else if (a.name == "aux") out.aux = static_bool(expr(a.value), "`aux`");
       else if (a.name == "axis") out.axis = static_string(expr(a.value), "`axis`");
       else if (t.kind == ast::TransformKind::Pmap && read_device_option(a, out)) {}
       else error(Kind::Unsupported, fmt::format("the option `{}` of {} is not there yet", a.name, ast::spelling(t.kind)));
-      out.text += fmt::format("{}:{}:{}:{}:{}:{}{}:{}", out.out, out.size, out.threads, out.axis, out.devices, out.split, out.out_common, out.reduce);
+      out.text += fmt::format("{}:{}:{}:{}:{}:{}:{}{}:{}", out.out, out.size, out.threads, out.aux, out.axis, out.devices, out.split, out.out_common, out.reduce);
       continue;
     }
     if (t.kind == ast::TransformKind::Jit) fail(Kind::Name, a.span, "jit has the options `threads` and `math`");
+    if (t.kind == ast::TransformKind::Grad) {
+      auto* name = a.value->as<ast::Name>();
+      if (!a.name.empty() || (!name && !a.value->as<ast::IntLiteral>()))
+        fail(Kind::Syntax, a.span, "grad takes positions and names of parameters, and the option `aux`", "as in grad[0, 2] or grad[params]");
+      out.wanted.push_back(name ? name->name : text_of(read_axis(*a.value)));
+      out.text += out.wanted.back();
+      continue;
+    }
     AxisSpec axis = read_axis(*a.value);
     out.text += text_of(axis);
     if (a.name.empty()) out.positional.push_back(std::move(axis));
@@ -99,10 +108,9 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
 }
 
 Sym Elaborator::transform(const ast::Transform& t) {
-  if (t.kind == ast::TransformKind::Grad) error(Kind::Unsupported, fmt::format("`{}` is not there yet", ast::spelling(t.kind)));
   Sym f = expr(t.operand);
   if (!f.is_function())
-    error(Kind::Type, fmt::format("`{}` takes a function, and this is {}", ast::spelling(t.kind), describe(f)), "axes go in brackets: vmap[0, _] f");
+    error(Kind::Type, fmt::format("`{}` takes a function, and this is {}", ast::spelling(t.kind), describe(f)), t.kind == ast::TransformKind::Vmap ? "axes go in brackets: vmap[0, _] f" : "");
   TransformSpec spec = read_spec(t);
   spec.span = span_;
   return Sym::Transformed{std::make_shared<const TransformSpec>(std::move(spec)), std::make_shared<const Sym>(std::move(f))};
@@ -112,6 +120,7 @@ Sym Elaborator::apply_transformed(const Sym::Transformed& t, std::vector<CallArg
   SpanScope at(*this, span);
   if (t.spec->kind == ast::TransformKind::Vmap) return apply_vmap(t, std::move(arguments), span);
   if (t.spec->kind == ast::TransformKind::Pmap) return apply_pmap(t, std::move(arguments), span);
+  if (t.spec->kind == ast::TransformKind::Grad) return apply_derivative(t, std::move(arguments));
   return apply_jit(t, std::move(arguments), span);
 }
 

@@ -22,11 +22,16 @@ struct AxisSpec {
   std::vector<std::string> names;      // Record
   std::vector<AxisSpec> children;      // Tuple, Record
 };
+/// What a transform of kind Grad gives: the functions grad, value_and_grad, … differ in this only.
+enum class Derivative : uint8_t { Gradient, ValueAndGradient, Jacobian, Pullback, Checkpoint, Custom };
 struct TransformSpec {
   ast::TransformKind kind = ast::TransformKind::Jit;
+  Derivative derivative = Derivative::Gradient;
+  bool aux = false;                    // option aux=: the function gives (value, more)
   Span span;
   std::vector<AxisSpec> positional;
   std::vector<std::pair<std::string, AxisSpec>> named;
+  std::vector<std::string> wanted;     // grad: parameters, by name or by position ("0", "-1"), as written
   int64_t out = 0;
   int64_t size = -1;                   // option size=, -1: not given
   int64_t threads = 0;                 // option threads=
@@ -37,9 +42,10 @@ struct TransformSpec {
   std::string text;                    // as written, for identity and messages
 };
 
-/// An opaque thing the runtime owns (a vocabulary).
+/// An opaque thing that is not the program's.
+inline constexpr const char* host_function = "host function";
 struct Handle {
-  std::string type;                    // "vocab"
+  std::string type;                    // host_function: `object` is a HostFunction (ir/host_function.h)
   std::shared_ptr<const void> object;
 };
 
@@ -68,7 +74,7 @@ template <class L> struct Tree {
   template <class T> T* as() { return std::get_if<T>(&node); }
   const L* leaf() const { return as<L>(); }
   bool is_none() const { return std::holds_alternative<None>(node); }
-  bool is_function() const { return as<Closure>() || as<Transformed>() || as<Builtin>(); }
+  bool is_function() const { return as<Closure>() || as<Transformed>() || as<Builtin>() || (as<Handle>() && as<Handle>()->type == host_function); }
   static Tree unit() { return Tuple{}; }
 };
 

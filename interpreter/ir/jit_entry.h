@@ -13,6 +13,13 @@ namespace tercet {
 /// Counts compilations of one `jit f` of the program, over all argument types.
 struct JitCounter { std::atomic<int64_t> compiled{0}; };
 
+struct JitEntry;
+/// A compiled function's forward pass, which keeps `saved` values of it behind the results, and its backward step.
+struct JitGradient {
+  std::vector<ValueId> saved;
+  std::shared_ptr<JitEntry> forward, backward;
+};
+
 struct JitEntry {
   FunctionPtr function;                                        // every size a symbol
   std::shared_ptr<JitCounter> counter = std::make_shared<JitCounter>();
@@ -24,6 +31,9 @@ struct JitEntry {
   std::vector<bool> results_mapped;                            // of a batched version: which results have lanes
   /// Batched versions by which arguments are mapped.
   std::map<std::string, std::shared_ptr<JitEntry>> batched;
+  /// Derivatives by which arguments are active.
+  std::map<std::string, std::shared_ptr<JitGradient>> gradients;
+  std::shared_ptr<JitEntry> pure;                              // the function without its effects, once needed
 };
 
 /// The entry of a `call` that is to be compiled (attr "jit"). It is shared and changes, behind its mutex.

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "interpreter/ir/differentiation.h"
 #include "interpreter/ir/function.h"
 #include "interpreter/runtime/reduce_kind.h"
 
@@ -53,10 +54,18 @@ struct BatchByLoop {};                      // one lane at a time
 using Batch = std::variant<BatchElementwise, BatchCustom, BatchByLoop>;
 
 // ---- differentiation ----
-struct Linear {};
+/// Elementwise with one result. A zero cotangent gives zero whatever the partial derivative is.
+struct ByPartials { PartialFn partial; };
+/// Linear in the active operands together; `transpose` does not look at their values.
+struct Linear { ReverseFn transpose; };
+/// Linear in each operand alone.
+struct Multilinear { ReverseFn transpose; };
+/// Anything else. `forward` null: the operation itself.
+struct ByRule { ForwardFn forward; ReverseFn reverse; };
+/// Its results have no derivative, or it is zero everywhere.
 struct NotDifferentiable { const char* why; };
 struct NotYet { const char* why; };
-using Diff = std::variant<Linear, NotDifferentiable, NotYet>;
+using Diff = std::variant<ByPartials, Linear, Multilinear, ByRule, NotDifferentiable, NotYet>;
 
 // ---- compiled code: the KIND of a rule, one emitter a kind ----
 /// Lane by lane over equal sizes. f16/bf16 operands arrive as F32 and the result is rounded by the emitter.
@@ -89,8 +98,10 @@ struct CodeCheck { Num (*failed)(std::span<const Num> operands, std::span<const 
 struct CodeSize {};              // moves between sizes and scalar values
 struct CodeControl {};           // cond, while, for, map, call
 struct CodeCall {};              // the row's eval on whole arrays
+/// Other operations in its place before anything is planned.
+struct CodeExpand { std::vector<ValueId> (*expand)(Builder&, const Op&); };
 using Code = std::variant<CodeElementwise, CodeView, CodeReshape, CodeReduce, CodeScan, CodeIota, CodeConstant, CodeGather, CodeWindow,
-                          CodeScatter, CodeConcat, CodeContract, CodeCheck, CodeSize, CodeControl, CodeCall>;
+                          CodeScatter, CodeConcat, CodeContract, CodeCheck, CodeSize, CodeControl, CodeCall, CodeExpand>;
 
 // ---- samples ----
 /// One application for the property tests. Operand i has dims[i] (small numbers mean symbols in the tests) and dtype.

@@ -1,4 +1,5 @@
 // Row: change of dtype, as language.md section 5: integers wrap, float to integer truncates and saturates, NaN gives 0.
+#include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
 
@@ -28,6 +29,10 @@ std::vector<Array> eval_cast(EvalContext&, const Function&, const Op& op, std::s
   return {std::move(out)};
 }
 
+void transpose_cast(ReverseContext& c) {
+  c.add(0, c.out().emit(cast_op, {c.cotangent()}, {{"dtype", c.out().type(c.operand(0)).dtype}}, c.op().span));
+}
+
 Num emit_cast(std::span<const Num> x, const Op&, DType result) {
   return x[0].builder->convert(x[0], result == DType::F16 || result == DType::BF16 ? DType::F32 : result);
 }
@@ -45,7 +50,7 @@ std::vector<Sample> cast_samples() {
 
 const OpDef cast_op = {
     .name = "cast", .doc = "The same numbers in another dtype.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_cast, .eval = eval_cast, .batch = BatchElementwise{}, .diff = Linear{},
+    .infer = infer_cast, .eval = eval_cast, .batch = BatchElementwise{}, .diff = Linear{transpose_cast},
     .code = CodeElementwise{emit_cast}, .samples = cast_samples};
 
 namespace {

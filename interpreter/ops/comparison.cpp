@@ -1,4 +1,5 @@
 // Rows: comparison, selection, and questions about one number.
+#include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/scalar_math.h"
@@ -59,6 +60,13 @@ std::vector<Array> eval_select(EvalContext&, const Function&, const Op&, std::sp
   return {std::move(out)};
 }
 
+void transpose_select(ReverseContext& c) {
+  Builder& b = c.out();
+  ValueId ct = c.cotangent(), zeros = zeros_of(b, b.type(ct), c.op().span);
+  if (c.wanted(1)) c.add(1, b.emit(select_op, {c.operand(0), ct, zeros}, {}, c.op().span));
+  if (c.wanted(2)) c.add(2, b.emit(select_op, {c.operand(0), zeros, ct}, {}, c.op().span));
+}
+
 Num emit_select(std::span<const Num> x, const Op&, DType) { return select(x[0], x[1], x[2]); }
 
 std::vector<Sample> select_samples() {
@@ -85,7 +93,7 @@ const OpDef isinf_op = unary_predicate<IsInf, Domain::Floats>("isinf", "Is it pl
 const OpDef select_op = {
     .name = "select", .doc = "Elements of the second where the first is true, else of the third.", .surface = Internal{},
     .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_select, .eval = eval_select, .batch = BatchElementwise{},
-    .diff = NotYet{"partial derivatives come with gradients"}, .code = CodeElementwise{emit_select},
+    .diff = Linear{transpose_select}, .code = CodeElementwise{emit_select},
     .samples = select_samples};
 
 namespace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
@@ -93,6 +94,35 @@ std::vector<BatchedValue> batch_dot(BatchContext& c, const Function&, const Op& 
   return emit_mapped(c, op, all_mapped(c, in, op.span), {{"batch", batch + 1}, {"lhs", shifted(lhs)}, {"rhs", shifted(rhs)}});
 }
 
+/// One operand's cotangent: that of the result contracted with the other operand over the other's free axes. What comes
+/// out has the batch axes, this operand's free axes and the contracted ones (in the other's order); `perm` sorts them.
+void add_dot_cotangent(ReverseContext& c, bool left) {
+  Builder& b = c.out();
+  int64_t batch = c.op().attrs.get<int64_t>("batch");
+  const Ints &mine = c.op().attrs.get<Ints>(left ? "lhs" : "rhs"), &others = c.op().attrs.get<Ints>(left ? "rhs" : "lhs");
+  ValueId x = c.operand(left ? 0 : 1), other = c.operand(left ? 1 : 0), ct = c.cotangent();
+  Ints my_free = free_axes(b.type(x).rank(), batch, mine), other_free = free_axes(b.type(other).rank(), batch, others);
+  auto mine_count = static_cast<int64_t>(my_free.size()), other_count = static_cast<int64_t>(other_free.size());
+  Ints of_result;   // the other operand's free axes within the result
+  for (int64_t k = 0; k < other_count; ++k) of_result.push_back(batch + (left ? mine_count : 0) + k);
+  ValueId out = left ? b.emit(dot_op, {ct, other}, {{"batch", batch}, {"lhs", of_result}, {"rhs", other_free}}, c.op().span)
+                     : b.emit(dot_op, {other, ct}, {{"batch", batch}, {"lhs", other_free}, {"rhs", of_result}}, c.op().span);
+  int64_t free_at = left ? batch : batch + static_cast<int64_t>(mine.size()), contracted_at = left ? batch + mine_count : batch;
+  Ints sorted = others, perm;
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t k = 0; k < b.type(x).rank(); ++k) {
+    auto contracted = std::find(mine.begin(), mine.end(), k);
+    if (k < batch) perm.push_back(k);
+    else if (contracted == mine.end()) perm.push_back(free_at + (std::find(my_free.begin(), my_free.end(), k) - my_free.begin()));
+    else perm.push_back(contracted_at + (std::find(sorted.begin(), sorted.end(), others[static_cast<size_t>(contracted - mine.begin())]) - sorted.begin()));
+  }
+  c.add(left ? 0 : 1, reordered(b, out, perm, c.op().span));
+}
+void transpose_dot(ReverseContext& c) {
+  for (bool left : {true, false})
+    if (c.wanted(left ? 0 : 1)) add_dot_cotangent(c, left);
+}
+
 std::vector<Sample> dot_samples() {
   std::vector<Sample> out;
   for (DType t : {DType::F32, DType::F64, DType::I32, DType::I8, DType::F16, DType::BF16}) {
@@ -118,7 +148,7 @@ std::vector<Sample> dot_samples() {
 
 const OpDef dot_op = {
     .name = "dot", .doc = "Sum of products over shared axes.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_dot, .eval = eval_dot, .batch = BatchCustom{batch_dot}, .diff = NotYet{"it comes with gradients"},
+    .infer = infer_dot, .eval = eval_dot, .batch = BatchCustom{batch_dot}, .diff = Multilinear{transpose_dot},
     .code = CodeContract{}, .samples = dot_samples};
 
 namespace {

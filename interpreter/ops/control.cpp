@@ -5,6 +5,7 @@
 #include "interpreter/ir/recursion.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/control_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/ragged.h"
 
@@ -121,7 +122,16 @@ std::vector<BatchedValue> batch_cond(BatchContext& c, const Function&, const Op&
   return out;
 }
 
+void store_row(Array& all, int64_t i, const Array& row) {
+  auto bytes = static_cast<size_t>(row.bytes());
+  if (bytes) std::memcpy(static_cast<void*>(all.raw() + static_cast<size_t>(i) * bytes), row.raw(), bytes);
+  for (const auto& owner : row.owners)
+    if (all.owners.empty() || all.owners.back() != owner) all.owners.push_back(owner);
+}
+
 // ---- while(carry…, captures…) {condition, body}; attr carried ----
+// What the body gives beyond the carried values is stacked, one row for each round; the number of rounds is attr "count",
+// a size that the operation defines. In a batch a row is zeros (false) for lanes that were done.
 std::vector<Type> carried_types(const Function& body, int64_t first, int64_t carried) {
   std::vector<Type> all = body.param_types();
   return {all.begin() + first, all.begin() + first + carried};
@@ -130,8 +140,23 @@ std::vector<Type> carried_types(const Function& body, int64_t first, int64_t car
 std::vector<Type> infer_while(const InferInput& in) {
   int64_t carried = in.attrs.get<int64_t>("carried");
   TERCET_CHECK(in.bodies.size() == 2 && in.bodies[1]->params.size() == in.operands.size());
-  std::vector<Type> out = carried_types(*in.bodies[1], 0, carried);
-  for (size_t i = 0; i < out.size(); ++i) TERCET_CHECK(out[i].dtype == in.bodies[1]->type(in.bodies[1]->results[i]).dtype);
+  std::vector<Type> out = carried_types(*in.bodies[1], 0, carried), results = in.bodies[1]->result_types();
+  for (size_t i = 0; i < out.size(); ++i) TERCET_CHECK(out[i].dtype == results[i].dtype);
+  for (size_t i = out.size(); i < results.size(); ++i) {
+    results[i].dims.insert(results[i].dims.begin(), in.attrs.get<Dim>("count"));
+    out.push_back(results[i]);
+  }
+  return out;
+}
+
+/// Rows of equal shape as one array; without rows, of this type.
+Array stack_rounds(EvalContext& context, const Type& type, const std::vector<Array>& rows) {
+  Shape shape;
+  for (const Dim& d : std::span(type.dims).subspan(1)) shape.push_back(d.eval(context.dims).value_or(0));
+  if (!rows.empty()) shape = rows[0].shape;
+  shape.insert(0, static_cast<int64_t>(rows.size()));
+  Array out = Array::make(type.dtype, shape);
+  for (size_t i = 0; i < rows.size(); ++i) store_row(out, static_cast<int64_t>(i), rows[i]);
   return out;
 }
 
@@ -144,12 +169,23 @@ std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op&
     out.insert(out.end(), captures.begin(), captures.end());
     return out;
   };
+  std::vector<std::vector<Array>> rounds(op.outputs - carried);
   while (*context.run_body(*op.bodies[0], arguments(false))[0].data<bool>()) {
     context.poll();
     carry = context.run_body(*op.bodies[1], arguments(true));
+    for (size_t k = 0; k < rounds.size(); ++k) rounds[k].push_back(std::move(carry[carried + k]));
+    carry.resize(carried);
   }
+  for (size_t k = 0; k < rounds.size(); ++k) carry.push_back(stack_rounds(context, f.type(op.output(static_cast<uint32_t>(carried + k))), rounds[k]));
   bind_defined(context, f, op, carry);
   return carry;
+}
+
+/// Moves axis 1 to the front (or back): lanes and steps change places.
+ValueId swap_front(Builder& b, ValueId v, Span span) {
+  Ints perm{1, 0};
+  for (int k = 2; k < b.type(v).rank(); ++k) perm.push_back(k);
+  return b.emit(transpose_op, {v}, {{"perm", perm}}, span);
 }
 
 /// Which carried values differ between lanes: those that start so, and those that become so.
@@ -168,19 +204,27 @@ Flags joined(Flags a, const Flags& b) {
   return a;
 }
 
-std::vector<BatchedValue> mapped_results(const std::vector<ValueId>& values, const Flags& mapped, size_t from = 0) {
+/// Results of a loop, of which `carried` are carried and the others stacked: there lanes and steps change places.
+std::vector<BatchedValue> loop_results(Builder& b, std::span<const ValueId> values, const Flags& mapped, size_t carried, Span span) {
   std::vector<BatchedValue> out;
-  for (size_t i = from; i < values.size(); ++i) out.push_back({values[i], mapped[i - from]});
+  for (size_t i = 0; i < values.size(); ++i)
+    out.push_back({i >= carried && mapped[i] ? swap_front(b, values[i], span) : values[i], mapped[i]});
   return out;
+}
+
+/// An array of zeros or ones.
+ValueId filled_with(Builder& b, const Type& type, bool one) {
+  ValueId value = b.emit(constant_op, {}, {{"value", scalar_of_int(type.dtype, one)}});
+  return type.dims.empty() ? value : b.emit(broadcast_op, {value}, {{"dims", type.dims}, {"axes", Ints{}}});
 }
 
 /// The loop with a mask of live lanes as its first carried value: it runs until no lane is alive, and lanes that are
 /// done keep their values.
 std::vector<BatchedValue> masked_while(BatchContext& c, const Op& op, std::span<const BatchedValue> in, size_t carried) {
   Builder& b = c.out();
-  Flags captures = flags_of(in.subspan(carried)), all_carried(carried, true), mapped = joined(all_carried, captures);
+  Flags captures = flags_of(in.subspan(carried)), all(op.outputs, true), mapped = joined(Flags(carried, true), captures);
   auto condition = c.batch_closed(*op.bodies[0], mapped, {true}, true);
-  auto body = c.batch_closed(*op.bodies[1], mapped, all_carried, true);
+  auto body = c.batch_closed(*op.bodies[1], mapped, all, true);
   std::vector<ValueId> carry, rest;
   for (size_t i = 0; i < in.size(); ++i) (i < carried ? carry : rest).push_back(i < carried ? c.mapped(in[i], op.span) : in[i].value);
 
@@ -195,9 +239,7 @@ std::vector<BatchedValue> masked_while(BatchContext& c, const Op& op, std::span<
   };
   ValueId everywhere = c.live();
   if (everywhere == no_value) {
-    Array yes = Array::make(DType::Bool, {});
-    *yes.data<bool>() = true;
-    everywhere = b.emit(broadcast_op, {b.emit(constant_op, {}, {{"value", yes}})}, {{"dims", Dims{c.lanes()}}, {"axes", Ints{}}}, op.span);
+    everywhere = filled_with(b, {DType::Bool, {c.lanes()}}, true);
   }
   ValueId live = refine(b, everywhere, carry, rest);
 
@@ -221,40 +263,47 @@ std::vector<BatchedValue> masked_while(BatchContext& c, const Op& op, std::span<
   std::vector<ValueId> captured(p.begin() + 1 + static_cast<std::ptrdiff_t>(carried), p.end());
   std::vector<ValueId> arguments(p.begin() + 1, p.end());
   std::vector<ValueId> fresh = call(step, *body.function, arguments, p[0]);
-  for (size_t i = 0; i < carried; ++i) {
+  for (size_t i = 0; i < fresh.size(); ++i) {
     ValueId mask = p[0];
-    const Type& type = step.type(old[i]);
-    if (!(step.type(fresh[i]) == type))
+    const Type type = step.type(fresh[i]);
+    if (i >= carried) old.push_back(filled_with(step, type, false));
+    if (!(step.type(old[i]) == type))
       fail_lane_dependent(op.span);
     if (type.rank() > 1) mask = step.emit(broadcast_op, {mask}, {{"dims", type.dims}, {"axes", Ints{0}}}, op.span);
     fresh[i] = step.emit(select_op, {mask, fresh[i], old[i]}, {}, op.span);
   }
-  std::vector<ValueId> next{refine(step, p[0], fresh, captured)};
+  std::vector<ValueId> next{refine(step, p[0], {fresh.begin(), fresh.begin() + static_cast<std::ptrdiff_t>(carried)}, captured)};
   next.insert(next.end(), fresh.begin(), fresh.end());
-  Attrs attrs = op.attrs;
+  DimMap map;
+  Attrs attrs = rewrite_attrs(op.attrs, map);
   attrs.set("carried", static_cast<int64_t>(carried) + 1);
-  return mapped_results(b.emit_many(while_op, inputs, attrs, op.span, {any_alive, step.finish(next)}), all_carried, 1);
+  std::vector<ValueId> values = b.emit_many(while_op, inputs, attrs, op.span, {any_alive, substitute(step.finish(next), map)});
+  return loop_results(b, std::span(values).subspan(1), all, carried, op.span);
 }
 
 std::vector<BatchedValue> batch_while(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
   auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
   Flags captures = flags_of(in.subspan(carried));
+  auto forced = [&](const Flags& now) { return joined(now, Flags(op.outputs - carried, false)); };
   Flags carry = mapped_carry(flags_of(in.first(carried)), [&](const Flags& now) {
-    return c.batch_closed(*op.bodies[1], joined(now, captures), now, false).mapped;
+    return c.batch_closed(*op.bodies[1], joined(now, captures), forced(now), false).mapped;
   });
   auto condition = c.batch_closed(*op.bodies[0], joined(carry, captures), {false}, false);
   if (condition.mapped[0]) return masked_while(c, op, in, carried);
-  auto body = c.batch_closed(*op.bodies[1], joined(carry, captures), carry, false);
+  auto body = c.batch_closed(*op.bodies[1], joined(carry, captures), forced(carry), false);
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < in.size(); ++i) inputs.push_back(i < carried && carry[i] ? c.mapped(in[i], op.span) : in[i].value);
   DimMap map;
   Attrs attrs = rewrite_attrs(op.attrs, map);
-  return mapped_results(c.out().emit_many(while_op, with_live(c, inputs), attrs, op.span,
-                                          {substitute(condition.function, map), substitute(body.function, map)}), carry);
+  std::vector<ValueId> values = c.out().emit_many(while_op, with_live(c, inputs), attrs, op.span,
+                                                  {substitute(condition.function, map), substitute(body.function, map)});
+  return loop_results(c.out(), values, body.mapped, carried, op.span);
 }
 
 // ---- scan(carry…, xs…, captures…) {body(index, carry…, slices…, captures…)}; attrs length, carried, consumed ----
-/// Symbols that only a step knows: those its operations define, and the lengths of the rows it reads.
+// With attr "reverse" the indices run from the last to the first; what is stacked lies at its index all the same.
+}  // namespace
+
 std::vector<uint64_t> symbols_of_step(const Function& body, std::span<const Type> operands) {
   std::vector<uint64_t> out;
   std::function<void(const Function&)> read = [&](const Function& f) {
@@ -271,6 +320,8 @@ std::vector<uint64_t> symbols_of_step(const Function& body, std::span<const Type
   }
   return out;
 }
+
+namespace {
 
 std::vector<Type> infer_scan(const InferInput& in) {
   int64_t carried = in.attrs.get<int64_t>("carried");
@@ -301,13 +352,6 @@ Array stack_ragged(const Type& type, const std::vector<Array>& rows, EvalContext
   return stack_rows(type.dtype, rows, ragged, rest);
 }
 
-void store_row(Array& all, int64_t i, const Array& row) {
-  auto bytes = static_cast<size_t>(row.bytes());
-  if (bytes) std::memcpy(static_cast<void*>(all.raw() + static_cast<size_t>(i) * bytes), row.raw(), bytes);
-  for (const auto& owner : row.owners)
-    if (all.owners.empty() || all.owners.back() != owner) all.owners.push_back(owner);
-}
-
 std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried")), consumed = static_cast<size_t>(op.attrs.get<int64_t>("consumed"));
   int64_t length = context.size(op.attrs.get<Dim>("length"));
@@ -315,8 +359,10 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
   bool by_lane = op.attrs.get_or<bool>("lanes", false);
   auto type_of = [&](size_t k) -> const Type& { return f.type(op.output(static_cast<uint32_t>(carried + k))); };
   std::vector<std::vector<Array>> uneven(stacked.size());
-  for (int64_t i = 0; i < length; ++i) {
+  bool backwards = op.attrs.get_or<bool>("reverse", false);
+  for (int64_t step = 0; step < length; ++step) {
     context.poll();
+    int64_t i = backwards ? length - 1 - step : step;
     std::vector<Array> arguments{scalar_of_int(DType::I64, i)};
     for (Array& a : carry) arguments.push_back(std::move(a));
     for (size_t k = 0; k < consumed; ++k) arguments.push_back(row_of(in[carried + k], i));
@@ -330,7 +376,7 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
         uneven[k].push_back(row);
         continue;
       }
-      if (i == 0) {
+      if (step == 0) {
         Shape shape = row.shape;
         shape.insert(0, length);
         stacked[k] = Array::make(row.dtype, shape);
@@ -340,7 +386,10 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
     carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + static_cast<std::ptrdiff_t>(carried)));
   }
   for (size_t k = 0; k < stacked.size(); ++k)
-    if (type_of(k).is_ragged()) stacked[k] = stack_ragged(type_of(k), uneven[k], context);
+    if (type_of(k).is_ragged()) {
+      if (backwards) std::reverse(uneven[k].begin(), uneven[k].end());
+      stacked[k] = stack_ragged(type_of(k), uneven[k], context);
+    }
   if (length == 0)
     for (size_t k = 0; k < stacked.size(); ++k) {
       const Type& t = type_of(k);
@@ -352,13 +401,6 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
   carry.insert(carry.end(), std::make_move_iterator(stacked.begin()), std::make_move_iterator(stacked.end()));
   bind_defined(context, f, op, carry);
   return carry;
-}
-
-/// Moves axis 1 to the front (or back): lanes and steps change places.
-ValueId swap_front(Builder& b, ValueId v, Span span) {
-  Ints perm{1, 0};
-  for (int k = 2; k < b.type(v).rank(); ++k) perm.push_back(k);
-  return b.emit(transpose_op, {v}, {{"perm", perm}}, span);
 }
 
 std::vector<BatchedValue> batch_scan(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
@@ -381,10 +423,7 @@ std::vector<BatchedValue> batch_scan(BatchContext& c, const Function&, const Op&
   Attrs attrs = rewrite_attrs(op.attrs, map);
   attrs.set("length", c.size(op.attrs.get<Dim>("length")));
   std::vector<ValueId> values = b.emit_many(scan_op, with_live(c, inputs), attrs, op.span, {substitute(body.function, map)});
-  std::vector<BatchedValue> out;
-  for (size_t i = 0; i < values.size(); ++i)
-    out.push_back({i >= carried && body.mapped[i] ? swap_front(b, values[i], op.span) : values[i], body.mapped[i]});
-  return out;
+  return loop_results(b, values, body.mapped, carried, op.span);
 }
 
 // ---- call(arguments…) {callee} ----
@@ -427,19 +466,17 @@ std::vector<BatchedValue> batch_call(BatchContext& c, const Function& f, const O
   return c.batch_call(f, op, in);
 }
 
-constexpr NotYet with_gradients{"it comes with gradients"};
-
-constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, BatchFn batch) {
+constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, BatchFn batch, ByRule diff) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = effect, .ragged = RaggedRule::Whole, .infer = infer, .eval = eval,
-          .batch = BatchCustom{batch}, .diff = with_gradients, .code = CodeControl{}, .samples = nullptr};
+          .batch = BatchCustom{batch}, .diff = diff, .code = CodeControl{}, .samples = nullptr};
 }
 
 }  // namespace
 
-const OpDef cond_op = control_row("cond", "One of two bodies.", Effect::Pure, infer_cond, eval_cond, batch_cond);
-const OpDef while_op = control_row("while", "A body again and again while a condition holds.", Effect::Endless, infer_while, eval_while, batch_while);
-const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", Effect::Pure, infer_scan, eval_scan, batch_scan);
-const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", Effect::Pure, infer_call, eval_call, batch_call);
+const OpDef cond_op = control_row("cond", "One of two bodies.", Effect::Pure, infer_cond, eval_cond, batch_cond, ByRule{nullptr, reverse_cond});
+const OpDef while_op = control_row("while", "A body again and again while a condition holds.", Effect::Endless, infer_while, eval_while, batch_while, ByRule{forward_while, reverse_while});
+const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", Effect::Pure, infer_scan, eval_scan, batch_scan, ByRule{forward_scan, reverse_scan});
+const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", Effect::Pure, infer_call, eval_call, batch_call, ByRule{forward_call, reverse_call});
 
 namespace {
 constexpr const OpDef* rows[] = {&cond_op, &while_op, &scan_op, &call_op};

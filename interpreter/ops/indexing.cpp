@@ -3,6 +3,7 @@
 
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/index_plan.h"
+#include "interpreter/ops/indexing_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
@@ -299,30 +300,28 @@ std::vector<Sample> nonzero_samples() {
   return {{{mask}, {{"defines", Dim::symbol("count")}}}};
 }
 
-constexpr NotYet with_gradients{"its transpose comes with gradients"};
-
 }  // namespace
 
 const OpDef gather_op = {
     .name = "gather", .doc = "Elements at indices, in any number of axes.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_gather, .eval = eval_gather, .batch = BatchCustom{batch_gather}, .diff = with_gradients,
+    .infer = infer_gather, .eval = eval_gather, .batch = BatchCustom{batch_gather}, .diff = Linear{transpose_gather},
     .code = CodeGather{}, .samples = gather_samples};
 const OpDef window_op = {
     .name = "window", .doc = "A part of fixed size that starts at a computed place.", .surface = Internal{},
     .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_window, .eval = eval_window, .batch = BatchCustom{batch_window},
-    .diff = with_gradients, .code = CodeWindow{}, .samples = window_samples};
+    .diff = Linear{transpose_window}, .code = CodeWindow{}, .samples = window_samples};
 const OpDef window_update_op = {
     .name = "window_update", .doc = "A copy in which such a part is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_first, .eval = eval_window_update, .batch = BatchCustom{batch_window_update}, .diff = with_gradients,
+    .infer = infer_first, .eval = eval_window_update, .batch = BatchCustom{batch_window_update}, .diff = Linear{transpose_window_update},
     .code = CodeCall{}, .samples = window_update_samples};
 const OpDef slice_update_op = {
     .name = "slice_update", .doc = "A copy in which a slice is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_first, .eval = eval_slice_update, .batch = BatchCustom{batch_slice_update}, .diff = with_gradients,
+    .infer = infer_first, .eval = eval_slice_update, .batch = BatchCustom{batch_slice_update}, .diff = Linear{transpose_slice_update},
     .code = CodeCall{}, .samples = slice_update_samples};
 const OpDef scatter_op = {
     .name = "scatter", .doc = "A copy with elements at indices set, or combined with others.", .surface = Internal{},
     .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scatter, .eval = eval_scatter, .batch = BatchCustom{batch_scatter},
-    .diff = with_gradients, .code = CodeScatter{}, .samples = scatter_samples};
+    .diff = ByRule{nullptr, reverse_scatter}, .code = CodeScatter{}, .samples = scatter_samples};
 const OpDef nonzero_op = {
     .name = "nonzero", .doc = "Where a mask is true.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
     .infer = infer_nonzero, .eval = eval_nonzero, .batch = BatchCustom{batch_nonzero},

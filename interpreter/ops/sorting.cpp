@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
@@ -83,6 +84,20 @@ std::vector<BatchedValue> batch_top_k(BatchContext& c, const Function&, const Op
   return emit_mapped(c, op, {in[0].value}, {{"k", c.size(op.attrs.get<Dim>("k"))}});
 }
 
+void reverse_sort(ReverseContext& c) {
+  Builder& b = c.out();
+  Lines lines(b, b.type(c.operand(0)), c.op().attrs.get<int64_t>("axis"), c.op().span);
+  ValueId order = b.emit(argsort_op, {c.operand(0)}, c.op().attrs, c.op().span);
+  c.add(0, lines.back(lines.scattered(lines.flat(c.cotangent()), lines.flat(order))));
+}
+void reverse_top_k(ReverseContext& c) {
+  Builder& b = c.out();
+  if (c.cotangent(0) == no_value) return;
+  const Type& x = b.type(c.operand(0));
+  Lines lines(b, x, x.rank() - 1, c.op().span);
+  c.add(0, lines.back(lines.scattered(lines.flat(c.cotangent(0)), lines.flat(c.result(1)))));
+}
+
 std::vector<Sample> sort_samples() {
   std::vector<Sample> out;
   for (const Sample& s : samples_of(Domain::NumbersAndBool, 1))
@@ -101,7 +116,7 @@ std::vector<Sample> top_k_samples() {
 
 const OpDef sort_op = {
     .name = "sort", .doc = "Elements in ascending order along an axis.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_sort, .eval = eval_sort, .batch = BatchCustom{batch_sorting}, .diff = NotYet{"it comes with gradients"},
+    .infer = infer_sort, .eval = eval_sort, .batch = BatchCustom{batch_sorting}, .diff = ByRule{nullptr, reverse_sort},
     .code = CodeCall{}, .samples = sort_samples};
 const OpDef argsort_op = {
     .name = "argsort", .doc = "Indices that would sort along an axis.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
@@ -110,7 +125,7 @@ const OpDef argsort_op = {
 const OpDef top_k_op = {
     .name = "top_k", .doc = "The k largest along the last axis, and their indices.", .surface = Internal{},
     .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_top_k, .eval = eval_top_k, .batch = BatchCustom{batch_top_k},
-    .diff = NotYet{"it comes with gradients"}, .code = CodeCall{}, .samples = top_k_samples};
+    .diff = ByRule{nullptr, reverse_top_k}, .code = CodeCall{}, .samples = top_k_samples};
 
 namespace {
 constexpr const OpDef* rows[] = {&sort_op, &argsort_op, &top_k_op};

@@ -8,6 +8,7 @@ Usage: make_golden.py [FOLDER]
 import math
 import os
 import pathlib
+import re
 import sys
 
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -568,10 +569,129 @@ def random_draws():
     return g
 
 
+def wide(x):
+    """f64 numbers as a Tercet expression, digit for digit."""
+    x = np.asarray(x)
+    return "[" + ", ".join(map(wide, x)) + "]" if x.ndim else text(x) + "f64"
+
+
+class Gradients(Group):
+    """Programs that compare gradients with JAX's, both in f64."""
+
+    def gradient(self, tercet, python=None, at=(), wrt="x", rtol=1e-9):
+        """`at`: the values of x, y, … that the lambda over them gets; the gradient by the first."""
+        python = python or tercet
+        names = "xyzw"[:len(at)]
+        given = [np.asarray(v, np.float64) if np.asarray(v).dtype.kind == "f" else np.asarray(v) for v in at]
+        scope = {"np": np, "jnp": jnp, "jax": jax, "F": F, "lax": jax.lax, **vars(jnp), **{n: getattr(jax.nn, n) for n in "relu gelu silu softplus sigmoid softmax log_softmax logsumexp".split()},
+                 "erf": jax.scipy.special.erf, "lgamma": jax.scipy.special.gammaln, "scan": jax.lax.scan, "rsqrt": jax.lax.rsqrt}
+        given = [jnp.asarray(v) for v in given]
+        f = eval(f"lambda {', '.join(names)}: {python}", scope)
+        value = np.asarray(jax.grad(lambda *a: f(*a).sum())(*given))
+        if not np.all(np.isfinite(value)):
+            raise ValueError(f"{tercet} at {at}: {value}")
+        arguments = ", ".join(wide(v) if v.dtype == np.float64 else text(v) for v in given)
+        call = f"grad(({', '.join(names)}) => sum({tercet}))({arguments})"
+        self.lines += [f"print(all(abs({call} - {wide(value)}) <= 1e-12 + {rtol} * abs({wide(value)})))", "#> true"]
+        self.count += 1
+
+
+def gradients():
+    g = Gradients("gradients", "gradients by jax.grad, in f64")
+    inside, above, signed = [0.1, 0.35, 0.6, 0.85], [1.2, 1.7, 2.5, 4.0], [-2.0, -0.7, 0.4, 1.9]
+    for f in "sin cos tan exp expm1 exp2 sinh cosh tanh sigmoid silu gelu softplus erf square".split():
+        for points in (signed, inside, above):
+            g.gradient(f"{f}(x)", at=[points])
+    jax_names = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+    for f in "log log2 log10 log1p sqrt rsqrt cbrt lgamma".split():
+        for points in (inside, above, [0.01, 7.0, 30.0]):
+            g.gradient(f"{f}(x)", at=[points])
+    g.gradient("lgamma(x)", at=[[-0.5, -1.3, -2.7]])
+    for f, points in [("asin", inside), ("acos", inside), ("atanh", inside), ("atan", signed), ("asinh", signed), ("acosh", above)]:
+        g.gradient(f"{f}(x)", f"{jax_names[f]}(x)", at=[points])
+    g.gradient("relu(x)", at=[[-2.0, 0.0, 3.0]])
+    g.gradient("abs(x)", at=[[-2.0, -0.5, 3.0]])   # at 0 it is 0 here
+    g.gradient("sign(x) + floor(x) + round(x)", at=[[-1.6, 0.2, 3.3]])
+    for op in ["x + y", "x - y", "x * y", "x / y", "y / x", "x ** y", "y ** x", "maximum(x, y)", "minimum(x, y)", "hypot(x, y)", "logaddexp(x, y)", "x % y", "y % x", "where(x > y, x * y, x - y)"]:
+        for a, b in [(inside, above), (above, inside), (above, above[::-1])]:
+            python = op if "%" not in op else f"jnp.remainder({op.replace(' %', ',')})"
+            g.gradient(op, python, at=[a, b])
+        g.gradient(op, op if "%" not in op else f"jnp.remainder({op.replace(' %', ',')})", at=[1.7, inside])   # a scalar against an array
+    g.gradient("maximum(x, y)", at=[[1.0, 2.0, 3.0], [1.0, 2.5, 2.0]])   # a tie
+    g.gradient("minimum(x, y)", at=[[1.0, 2.0, 3.0], [1.0, 2.5, 2.0]])
+    g.gradient("atan2(x, y)", "arctan2(x, y)", at=[signed, above])
+    for n in range(-3, 5):
+        g.gradient(f"x ** {n}" if n >= 0 else f"x ** ({n})", f"x ** ({n})", at=[signed])
+    g.gradient("x ** 0.0 + x ** 1.0 + x ** 2.0", at=[[0.5, 1.0, 2.0]])
+    rows = [[0.3, -1.2, 2.0], [1.5, 0.25, -0.75]]
+    for axis in ("", ", axis=0", ", axis=1", ", axis=-1"):
+        for f in "sum prod mean max min".split():
+            g.gradient(f"{f}(x{axis}) ** 2", at=[rows])
+        g.gradient(f"var(x{axis})", at=[rows])
+        g.gradient(f"std(x{axis})", at=[rows])
+        g.gradient(f"logsumexp(x{axis}) ** 2", at=[rows])
+        g.gradient(f"norm(x{axis})", f"sqrt(sum(x * x{axis}))", at=[rows])
+        if axis:
+            for f in "cumsum cumprod".split():
+                g.gradient(f"{f}(x{axis}) ** 2", at=[rows])
+            g.gradient(f"softmax(x{axis}) ** 2", at=[rows])
+            g.gradient(f"log_softmax(x{axis}) ** 2", at=[rows])
+            g.gradient(f"sort(x{axis}) * sort(x{axis}) ** 2", at=[rows])
+    g.gradient("max(x) * 3.0", at=[[1.0, 4.0, 4.0, 2.0]])
+    g.gradient("prod(x)", at=[[2.0, 0.0, 3.0]])
+    g.gradient("prod(x)", at=[[0.0, 0.0, 3.0]])
+    g.gradient("cumprod(x)", at=[[2.0, 0.0, 3.0, 4.0]])
+    g.gradient("cummax(x) * [1.0, 2.0, 4.0, 8.0]", "lax.cummax(x) * jnp.array([1.0, 2.0, 4.0, 8.0])", at=[[1.0, 3.0, 2.0, 5.0]])
+    g.gradient("top_k(x, 2)[0] ** 2", "lax.top_k(x, 2)[0] ** 2", at=[[1.0, 4.0, 3.0, 2.0]])
+    g.gradient("x[1:3] * x[:2] + x[::-1][:2]", at=[above])
+    g.gradient("x[[0, 2, 2, 1]] ** 2", "x[jnp.array([0, 2, 2, 1])] ** 2", at=[above])
+    g.gradient("x[-1] * x[0]", at=[above])
+    g.gradient("reshape(x, (3, 2)) @ y", "reshape(x, (3, 2)) @ y", at=[rows, [[1.0, 2.0], [3.0, 5.0]]])
+    g.gradient("concat((x, y, x)) ** 2", "concatenate((x, y, x)) ** 2", at=[inside, above])
+    g.gradient("stack((x, y)) * stack((y, x))", at=[inside, above])
+    g.gradient("flip(x) * roll(x, 1)", at=[above])
+    g.gradient("transpose(x) @ x", at=[rows])
+    a, b, v = np.linspace(-1, 1, 12).reshape(3, 4), np.linspace(0.5, 2, 20).reshape(4, 5), np.linspace(1, 2, 4)
+    for tercet, at in [("x @ y", [a, b]), ("(x @ y) ** 2", [a, b]), ("x @ y", [v, b]), ("x @ y", [a, v]), ("x @ y", [v, v]), ("sin(y @ x)", [b, a]),
+                       ("x @ y", [np.stack([a, a + 1]), np.stack([b, b * b])]), ("outer(x, y)", [v, inside]), ("softmax(x @ transpose(y)) @ y", [a, a * 2])]:
+        g.gradient(tercet, at=at)
+    ids = np.array([2, 0, 2, 1], np.int32)
+    g.gradient("mean(x[y], axis=0) ** 2", at=[a, ids])
+    g.gradient("logsumexp(x, axis=1) - x[arange(3), y]", at=[a, ids[:3]])
+    g.gradient("put(x, y, z, op=\"add\") ** 2", "x.at[y].add(z) ** 2", at=[above, ids, inside])
+    g.gradient("put(z, y, x, op=\"add\") ** 2", "z.at[y].add(x) ** 2", at=[inside, ids, above])
+    g.gradient("put(x, y, z) ** 2", "x.at[y].set(z) ** 2", at=[above, ids[1:], inside[1:]])
+    g.gradient("put(x, y, z, op=\"max\") ** 2", "x.at[y].max(z) ** 2", at=[inside, ids[1:], above[1:]])
+    g.gradient("put(x, y, z, op=\"min\") ** 2", "x.at[y].min(z) ** 2", at=[above, ids[1:], inside[1:]])
+    g.gradient("layer_norm(x)", "(x - x.mean(-1, keepdims=True)) * rsqrt(x.var(-1, keepdims=True) + 1e-5) * 1.0", at=[a], rtol=1e-6)
+    g.gradient("attention(x, y, z)", "softmax(x @ y.T / sqrt(4.0)) @ z", at=[a, a * 2, a + 1], rtol=1e-6)
+    g.gradient("{ var s = x; for i in 0..4 { s = s * x + sin(s) }; s }", "lax.fori_loop(0, 4, lambda i, s: s * x + sin(s), x)", at=[inside])
+    g.gradient("fold((c, r) => tanh(c @ y + r), zeros(3, dtype=f64), x)", "lax.scan(lambda c, r: (tanh(c @ y + r), 0.0), jnp.zeros(3), x)[0]", at=[np.array(rows), np.linspace(-1, 1, 9).reshape(3, 3)])
+    g.gradient("fold((c, r) => tanh(c @ x + r), zeros(3, dtype=f64), y)", "lax.scan(lambda c, r: (tanh(c @ x + r), 0.0), jnp.zeros(3), y)[0]", at=[np.linspace(-1, 1, 9).reshape(3, 3), np.array(rows)])
+    g.gradient("scan((c, r) => (c * r + 1.0, c ** 2), 1.0f64, x)[1]", "lax.scan(lambda c, r: (c * r + 1.0, c ** 2), 1.0, x)[1]", at=[above])
+    g.gradient("map(r => sin(r) * sum(r), x)", "lax.map(lambda r: sin(r) * sum(r), x)", at=[rows])
+    g.gradient("vmap(r => r * max(r))(x)", "jax.vmap(lambda r: r * max(r))(x)", at=[rows])
+    g.gradient("if x > 0.5 { x ** 3 } else { sin(x) }", "lax.cond(x > 0.5, lambda: x ** 3, lambda: sin(x))", at=[0.3])
+    g.gradient("if x > 0.5 { x ** 3 } else { sin(x) }", "lax.cond(x > 0.5, lambda: x ** 3, lambda: sin(x))", at=[0.8])
+    g.gradient("vmap(r => if r > 0.5 { r ** 3 } else { sin(r) })(x)", "jax.vmap(lambda r: lax.cond(r > 0.5, lambda: r ** 3, lambda: sin(r)))(x)", at=[inside])
+    random = np.random.default_rng(3)
+    terms = ["sin(x)", "x * y", "tanh(x - y)", "exp(x * 0.3)", "x / (1.5 + y * y)", "maximum(x, y * 0.5)", "sqrt(x * x + 1.0)", "where(x > y, x, y * x)",
+             "logsumexp(x) * y", "softmax(x) * y", "cumsum(x)", "sum(x) - y", "mean(x * y) + x", "sort(x) * y", "x[::-1] * y", "x ** 3", "abs(x - 0.2) * y", "log1p(x * x)"]
+    while g.count < 500:   # compositions: one term inside another, times a third
+        outer, inner, factor = (terms[i] for i in random.integers(len(terms), size=3))
+        tercet = re.sub(r"\bx\b", f"({inner})", outer)
+        tercet = f"({tercet}) * ({factor})"
+        try:
+            g.gradient(tercet, at=[np.round(random.uniform(-1, 1, 4), 3), np.round(random.uniform(-1, 1, 4), 3)])
+        except ValueError:
+            continue
+    return g
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent / "cases" / "golden")
     folder.mkdir(parents=True, exist_ok=True)
-    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, random_indexing, order, linear, networks, random_draws]
+    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, random_indexing, order, linear, networks, random_draws, gradients]
     print(sum(make().write(folder) for make in groups), "values")
 
 

@@ -32,7 +32,10 @@ const char* batch_of(const OpDef& op) {
 }
 
 std::string diff_of(const OpDef& op) {
-  return std::visit(Cases{[](Linear) -> std::string { return "linear"; },
+  return std::visit(Cases{[](ByPartials) -> std::string { return "by partials"; },
+                          [](Linear) -> std::string { return "linear"; },
+                          [](Multilinear) -> std::string { return "linear in each operand"; },
+                          [](ByRule) -> std::string { return "own rule"; },
                           [](NotDifferentiable d) { return std::string("no: ") + d.why; },
                           [](NotYet) -> std::string { return "not yet"; }}, op.diff);
 }
