@@ -133,8 +133,8 @@ typedef struct tct_session_options {
   int32_t devices;          /* of pmap; 0: as many as one asks for */
   int32_t jit_all;          /* not 0: every statement is compiled whole */
   double device_timeout_s;  /* how long devices wait for each other; 0: 600 */
-  /* Gets what the program prints; NULL: it is dropped. Functions of the session that several threads call at once call
-   * it at once. */
+  /* Gets what the program prints; NULL: it is dropped. It must be there as long as the session and functions taken from
+   * it; functions that several threads call at once call it at once. */
   void (*write)(void* context, const char* text, size_t size);
   void* write_context;
 } tct_session_options;
@@ -173,8 +173,9 @@ TCT_API tct_status tct_call(tct_function* function, tct_value* const* arguments,
                             tct_error** out_error);
 
 /* A function of yours that programs can call. `arguments` are borrowed; on TCT_OK *out_result is consumed. Anything else
- * fails the program with that status; say why with tct_host_failure. It may call back into its session's functions, not
- * into the session itself. */
+ * fails the program with that status (one that is none of TCT_ERR_… becomes TCT_ERR_HOST); say why with tct_host_failure.
+ * It may call functions, not the session that runs. When a program fails in compiled code, it is run again to find out
+ * where: then the function is called again, too. */
 typedef tct_status (*tct_host_fn)(void* context, tct_value* const* arguments, size_t count, tct_value** out_result,
                                   tct_error** out_error);
 /* For *out_error: a message, and data of yours that tct_error_host_data gives back. drop (may be NULL) is called once. */

@@ -16,6 +16,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@
 #include "tercet.h"
 
 namespace tercet {
+inline namespace cpp {   // apart from the library's own names
 
 // ---- errors ----
 
@@ -50,6 +52,10 @@ class Error : public std::exception {
   std::shared_ptr<tct_error> error_;
 };
 
+namespace detail {
+[[noreturn]] inline void raise(Error error);
+}
+
 /// A T, or the Error why there is none.
 template <class T> class [[nodiscard]] Result {
  public:
@@ -61,7 +67,7 @@ template <class T> class [[nodiscard]] Result {
   const Error& error() const { return std::get<1>(state_); }
   /// The value; throws the error.
   T value() && {
-    if (!*this) throw std::get<1>(std::move(state_));
+    if (!*this) detail::raise(std::get<1>(std::move(state_)));
     return std::get<0>(std::move(state_));
   }
 
@@ -103,8 +109,14 @@ template <class T> constexpr tct_dtype dtype_of() {
   }
 }
 
+/// Throws what the error stands for: what a host function of C++ threw, the same exception, or an Error.
+[[noreturn]] inline void raise(Error error) {
+  if (error.status() == TCT_ERR_HOST && error.get())
+    if (auto* thrown = static_cast<std::exception_ptr*>(tct_error_host_data(error.get()))) std::rethrow_exception(*thrown);
+  throw error;
+}
 inline void check(tct_status status, tct_error* error) {
-  if (status != TCT_OK) throw Error(status, error);
+  if (status != TCT_OK) raise(Error(status, error));
 }
 
 }  // namespace detail
@@ -153,6 +165,8 @@ class Value {
 
   explicit operator bool() const { return handle_.get() != nullptr; }
   tct_value* get() const { return handle_.get(); }
+  /// The handle, which is the caller's from here on.
+  tct_value* release() { return handle_.release(); }
   tct_kind kind() const { return tct_value_kind(get()); }
   std::string_view type() const { return text_of(tct_value_type(get())); }
   /// As `print` shows it.
@@ -233,7 +247,8 @@ inline Value record(std::initializer_list<std::pair<std::string_view, Value>> fi
 /// A function of a session as it was when it was taken. Threads may call it at the same time.
 class Function {
  public:
-  explicit Function(tct_function* taken) : handle_(taken) {}
+  /// `keep` lives as long as the function does.
+  explicit Function(tct_function* taken, std::shared_ptr<const void> keep = nullptr) : keep_(std::move(keep)), handle_(taken) {}
   template <class... A> requires (std::constructible_from<Value, const A&> && ...) Value operator()(const A&... arguments) const {
     return try_call(arguments...).value();
   }
@@ -250,6 +265,7 @@ class Function {
   /// A Value is passed as it is, anything else is made one.
   template <class A> using as_value = std::conditional_t<std::is_same_v<A, Value>, const Value&, Value>;
   static tct_value* get_of(const Value& v) { return v.get(); }
+  std::shared_ptr<const void> keep_;
   detail::Handle<tct_function, tct_function_retain, tct_function_release> handle_;
 };
 
@@ -336,7 +352,7 @@ class Session {
  public:
   using Write = std::function<void(std::string_view)>;
   /// `write` gets what the program prints; it must not throw.
-  explicit Session(const Engine& engine, const Limits& limits = {}, Write write = {}) : write_(std::make_unique<Write>(std::move(write))) {
+  explicit Session(const Engine& engine, const Limits& limits = {}, Write write = {}) : write_(std::make_shared<Write>(std::move(write))) {
     tct_session_options o;
     tct_session_options_init(&o, sizeof o);
     o.capabilities = limits.files ? TCT_CAP_FILES : 0u;
@@ -380,7 +396,7 @@ class Session {
     tct_error* error = nullptr;
     tct_status status = tct_function_get(get(), detail::str(expression), &out, &error);
     if (status != TCT_OK) return Error(status, error);
-    return Function(out);
+    return Function(out, write_);
   }
   /// Makes f callable under a name. It takes `const Value&`s, as many as the signature has, and returns a Value; what it
   /// throws comes out of the call of the program, the same exception.
@@ -392,8 +408,57 @@ class Session {
 
  private:
   using Held = detail::Handle<tct_session, tct_session_retain, tct_session_release>;
-  std::unique_ptr<Write> write_;
+  std::shared_ptr<Write> write_;
   Held handle_;
 };
 
+// ---- functions of the host ----
+
+namespace detail {
+
+template <class F, size_t... I> Value call_with(F& f, const std::vector<Value>& arguments, std::index_sequence<I...>) { return f(arguments[I]...); }
+
+/// How many Values f takes: 0 to 8.
+template <class F, size_t N = 0> constexpr size_t arity() {
+  static_assert(N <= 8, "a host function takes up to 8 `const Value&` and returns a Value");
+  constexpr bool fits = []<size_t... I>(std::index_sequence<I...>) { return std::is_invocable_r_v<Value, F&, std::enable_if_t<I + 1, const Value&>...>; }(std::make_index_sequence<N>());
+  if constexpr (fits) return N;
+  else return arity<F, N + 1>();
+}
+
+template <class F> tct_status call_host(void* context, tct_value* const* arguments, size_t count, tct_value** out_result, tct_error** out_error) {
+  try {
+    std::vector<Value> values;
+    for (size_t i = 0; i < count; ++i) {
+      tct_value_retain(arguments[i]);
+      values.emplace_back(arguments[i]);
+    }
+    if (count != arity<F>()) throw std::bad_function_call();
+    Value result = call_with(*static_cast<F*>(context), values, std::make_index_sequence<arity<F>()>());
+    *out_result = result.release();
+    return TCT_OK;
+  } catch (...) {
+    std::string message = "the host function failed";
+    try {
+      throw;
+    } catch (const std::exception& e) {
+      message = e.what();
+    } catch (...) {
+    }
+    auto* thrown = new (std::nothrow) std::exception_ptr(std::current_exception());
+    if (out_error) *out_error = tct_host_failure(str(message), thrown, [](void* p) { delete static_cast<std::exception_ptr*>(p); });
+    else delete thrown;
+    return TCT_ERR_HOST;
+  }
+}
+
+}  // namespace detail
+
+template <class F> void Session::define(std::string_view name, std::string_view signature, F f) {
+  auto* held = new F(std::move(f));
+  tct_error* error = nullptr;
+  detail::check(tct_define(get(), detail::str(name), detail::str(signature), detail::call_host<F>, held, [](void* p) { delete static_cast<F*>(p); }, &error), error);
+}
+
+}  // namespace cpp
 }  // namespace tercet
