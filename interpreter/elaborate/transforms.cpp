@@ -83,11 +83,11 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
       if (a.name == "out" && a.value->as<ast::IntLiteral>()) out.out = read_axis(*a.value).axis;
       else if (a.name == "size") out.size = static_int(expr(a.value), "`size`");
       else if (a.name == "threads") out.threads = static_int(expr(a.value), "`threads`");
-      else if (a.name == "aux") out.aux = static_bool(expr(a.value), "`aux`");
       else if (a.name == "axis") out.axis = static_string(expr(a.value), "`axis`");
+      else if (a.name == "aux") out.aux = static_bool(expr(a.value), "`aux`");
       else if (t.kind == ast::TransformKind::Pmap && read_device_option(a, out)) {}
       else error(Kind::Unsupported, fmt::format("the option `{}` of {} is not there yet", a.name, ast::spelling(t.kind)));
-      out.text += fmt::format("{}:{}:{}:{}:{}:{}:{}{}:{}", out.out, out.size, out.threads, out.aux, out.axis, out.devices, out.split, out.out_common, out.reduce);
+      out.text += fmt::format("{}:{}:{}:{}:{}:{}{}:{}:{}", out.out, out.size, out.threads, out.axis, out.devices, out.split, out.out_common, out.reduce, out.aux);
       continue;
     }
     if (t.kind == ast::TransformKind::Jit) fail(Kind::Name, a.span, "jit has the options `threads` and `math`");
@@ -119,8 +119,8 @@ Sym Elaborator::transform(const ast::Transform& t) {
 Sym Elaborator::apply_transformed(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span) {
   SpanScope at(*this, span);
   if (t.spec->kind == ast::TransformKind::Vmap) return apply_vmap(t, std::move(arguments), span);
-  if (t.spec->kind == ast::TransformKind::Pmap) return apply_pmap(t, std::move(arguments), span);
   if (t.spec->kind == ast::TransformKind::Grad) return apply_derivative(t, std::move(arguments));
+  if (t.spec->kind == ast::TransformKind::Pmap) return apply_pmap(t, std::move(arguments), span);
   return apply_jit(t, std::move(arguments), span);
 }
 

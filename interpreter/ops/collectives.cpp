@@ -8,7 +8,7 @@
 
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
-#include "interpreter/ops/diff_rules.h"
+#include "interpreter/ops/devices_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/runtime/ragged.h"
@@ -64,11 +64,11 @@ ValueId beside_lanes(BatchContext& c, const Op& op, ValueId x) {
 
 ReduceKind kind_of(const Op& op) {
   const std::string& kind = op.attrs.get<std::string>("kind");
-  return kind == "sum" ? ReduceKind::Sum : kind == "prod" ? ReduceKind::Prod : kind == "max" ? ReduceKind::Max : ReduceKind::Min;
+  return kind == "sum" ? ReduceKind::Sum : kind == "max" ? ReduceKind::Max : ReduceKind::Min;
 }
 ValueId reduced(BatchContext& c, const Op& op, ValueId x) {
   ReduceKind kind = kind_of(op);
-  const OpDef& reduction = kind == ReduceKind::Sum ? sum_op : kind == ReduceKind::Prod ? prod_op : kind == ReduceKind::Max ? max_op : min_op;
+  const OpDef& reduction = kind == ReduceKind::Sum ? sum_op : kind == ReduceKind::Max ? max_op : min_op;
   return c.out().emit(reduction, {x}, {{"axes", Ints{0}}}, op.span);
 }
 
@@ -213,50 +213,14 @@ std::vector<BatchedValue> batch_axis_index(BatchContext& c, const Function& f, c
   return {{c.out().emit(iota_op, {}, {{"dims", Dims{c.lanes()}}, {"axis", int64_t{0}}, {"dtype", DType::I32}}, op.span), true}};
 }
 
-// ---- derivatives: those of the map from what all lanes or devices have to what all get ----
-Attrs summing(const Op& op) {
-  Attrs attrs = op.attrs;
-  attrs.set("kind", std::string("sum"));
-  return attrs;
-}
-
-/// Of a sum, the sum of all cotangents; of an extreme, the part of it of whoever has it.
-void reverse_all_reduce(ReverseContext& c) {
-  const Op& op = c.op();
-  Expr ct{&c.out(), c.cotangent(), op.span}, all = ct.emit(all_reduce_op, {ct.id}, summing(op));
-  if (kind_of(op) == ReduceKind::Sum) return c.add(0, all.id);
-  if (kind_of(op) == ReduceKind::Prod) fail(Kind::Unsupported, op.span, fmt::format("`{}` has no derivative yet", title_of(op)));
-  Expr x{&c.out(), c.operand(0), op.span}, result{&c.out(), c.result(), op.span};
-  Expr wins = (x == result) | ((x != x) & (result != result));
-  Expr count = ct.emit(all_reduce_op, {as(wins, x.type().dtype).id}, summing(op));
-  c.add(0, choose(wins, all / count, ct.number(0)).id);
-}
-void transpose_all_gather(ReverseContext& c) {
-  Attrs attrs{{"over", level_of(c.op())}, {"title", title_of(c.op())}, {"kind", std::string("sum")}, {"differs", true}};
-  c.add(0, c.out().emit(reduce_scatter_op, {c.cotangent()}, std::move(attrs), c.op().span));
-}
-void reverse_reduce_scatter(ReverseContext& c) {
-  if (kind_of(c.op()) != ReduceKind::Sum) fail(Kind::Unsupported, c.op().span, fmt::format("`{}` has no derivative yet", title_of(c.op())));
-  Attrs attrs{{"over", level_of(c.op())}, {"title", title_of(c.op())}, {"count", c.out().type(c.operand(0)).dims[0]}};
-  c.add(0, c.out().emit(all_gather_op, {c.cotangent()}, std::move(attrs), c.op().span));
-}
-void transpose_all_to_all(ReverseContext& c) { c.add(0, c.out().emit(all_to_all_op, {c.cotangent()}, c.op().attrs, c.op().span)); }
-/// The pairs the other way round.
-void transpose_permute(ReverseContext& c) {
-  Builder& b = c.out();
-  const Op& op = c.op();
-  Attrs reversed{{"starts", Dims{0, 1}}, {"sizes", b.type(c.operand(1)).dims}, {"steps", Ints{1, -1}}};
-  ValueId swapped = b.emit(slice_op, {c.operand(1)}, std::move(reversed), op.span);
-  c.add(0, b.emit(*op.def, {c.cotangent(), swapped}, op.attrs, op.span));
-}
-
 // ---- samples: a group of one ----
 Attrs sample_attrs(const char* title) { return {{"over", int64_t{0}}, {"title", std::string(title)}}; }
 
 std::vector<Sample> combining_samples(bool rows) {
   std::vector<Sample> out;
   for (int d = 1; d <= static_cast<int>(DType::F64); ++d)
-    for (const char* kind : {"sum", "prod", "max", "min"}) {
+    for (const char* kind : {"sum", "max", "min"}) {
+      if (rows && std::string_view(kind) != "sum") continue;   // psum_scatter only
       Attrs attrs = sample_attrs("psum");
       attrs.set("kind", std::string(kind));
       if (rows) attrs.set("differs", true);
@@ -318,7 +282,7 @@ constexpr OpDef collective(const char* name, const char* doc, InferRule infer, E
 
 const OpDef all_reduce_op = collective("all_reduce", "The values of all lanes or devices combined: the same for all.", infer_all_reduce, eval_all_reduce, batch_all_reduce, ByRule{nullptr, reverse_all_reduce}, all_reduce_samples);
 const OpDef all_gather_op = collective("all_gather", "The values of all lanes or devices, stacked: the same for all.", infer_all_gather, eval_all_gather, batch_all_gather, Linear{transpose_all_gather}, all_gather_samples);
-const OpDef reduce_scatter_op = collective("reduce_scatter", "Row i of all lanes or devices combined, for number i.", infer_reduce_scatter, eval_reduce_scatter, batch_reduce_scatter, ByRule{nullptr, reverse_reduce_scatter}, reduce_scatter_samples);
+const OpDef reduce_scatter_op = collective("reduce_scatter", "Row i of all lanes or devices combined, for number i.", infer_reduce_scatter, eval_reduce_scatter, batch_reduce_scatter, ByRule{nullptr, transpose_reduce_scatter}, reduce_scatter_samples);
 const OpDef all_to_all_op = collective("all_to_all", "Row i of every lane or device goes to number i.", infer_all_to_all, eval_all_to_all, batch_all_to_all, Linear{transpose_all_to_all}, all_to_all_samples);
 const OpDef permute_op = collective("permute", "The value of another lane or device, by pairs (from, to); zeros without one.", infer_permute, eval_permute, batch_permute, Linear{transpose_permute}, permute_samples);
 const OpDef axis_index_op = collective("axis_index", "The number of this lane or device.", infer_axis_index, eval_axis_index, batch_axis_index, NotDifferentiable{"it is a number of a lane"}, axis_index_samples);

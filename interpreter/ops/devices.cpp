@@ -5,7 +5,7 @@
 
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
-#include "interpreter/ops/diff_rules.h"
+#include "interpreter/ops/devices_diff.h"
 #include "interpreter/ops/pmap.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/device.h"
@@ -251,69 +251,6 @@ std::vector<BatchedValue> batch_pmap(BatchContext& c, const Function& f, const O
     out.push_back({behind ? swap_front(b, values[i], op.span) : values[i], body.mapped[i]});
   }
   return out;
-}
-
-// ---- gradients: the body's pullback on the same devices ----
-/// What device 0 gave stands for all: the others' cotangents are zero.
-ValueId of_first_device(Builder& b, ValueId ct, int64_t level, Span span) {
-  Expr rank{&b, b.emit(axis_index_op, {}, {{"over", level}, {"title", std::string("axis_index")}, {"differs", true}}, span), span};
-  Expr x{&b, ct, span}, mask{&b, repeated(b, (rank == rank.number(0)).id, x.type().dims, {}, span), span};
-  return choose(mask, x, x.number(0)).id;
-}
-
-void reverse_pmap(ReverseContext& c) {
-  Builder& b = c.out();
-  const Op op = c.op();
-  const Function& body = *op.bodies[0];
-  const auto consumed = static_cast<size_t>(op.attrs.get<int64_t>("consumed"));
-  const int64_t level = op.attrs.get<int64_t>("level");
-  const Ints& joins = op.attrs.get<Ints>("joins");
-  const bool split = op.attrs.has("share");
-  std::vector<Type> operands;
-  for (ValueId v : op.inputs) operands.push_back(b.type(v));
-  Flags active = c.forward().active, given;
-  for (size_t i = 0; i < op.outputs; ++i) {
-    given.push_back(c.cotangent(i) != no_value);
-    bool own_size = static_cast<PmapJoin>(joins[i]) == PmapJoin::Concat && !(body.type(body.results[i]).dims[0] == op.attrs.get<Dim>("share"));
-    if (given[i] && (own_size || b.type(c.result(i)).is_ragged()))
-      fail(Kind::Unsupported, op.span, "gradients of a pmap whose results have a size of their own on each device", "take the gradient inside of the pmap");
-  }
-  Pullback p = c.pull_back(body, {active, given, Flags(active.size(), false), false, own_symbols(body, operands, op.attrs), {}});
-
-  // Parameters: what is dealt out, the cotangents that are, what is shared, the cotangents that are.
-  Builder inside("pullback");
-  std::vector<ValueId> arguments(p.function->params.size(), no_value), inputs;
-  auto param = [&](size_t at, ValueId input) {
-    arguments[at] = inside.param(p.function->type(p.function->params[at]));
-    inputs.push_back(input);
-  };
-  auto cotangents = [&](bool dealt) {
-    size_t at = body.params.size();
-    for (size_t i = 0; i < given.size(); ++i) {
-      if (!given[i]) continue;
-      bool first = static_cast<PmapJoin>(joins[i]) == PmapJoin::First;
-      if (first != dealt) param(at, c.cotangent(i));
-      if (first && !dealt) arguments[at] = of_first_device(inside, arguments[at], level, op.span);
-      ++at;
-    }
-  };
-  for (size_t i = 0; i < consumed; ++i) param(i, op.inputs[i]);
-  cotangents(true);
-  const auto dealt = static_cast<int64_t>(inputs.size());
-  for (size_t i = consumed; i < op.inputs.size(); ++i) param(i, op.inputs[i]);
-  cotangents(false);
-  std::vector<ValueId> results = inline_function(inside, *p.function, arguments);
-  PmapAttrs attrs{op.attrs.get<Dim>("devices"), split ? std::optional(op.attrs.get<Dim>("share")) : std::nullopt, op.attrs.get<Dim>("length"), dealt, level, {}};
-  for (size_t i = 0, at = 0; i < active.size(); ++i) {
-    if (!active[i]) continue;
-    bool shared = i >= consumed;
-    if (shared) results[at] = inside.emit(all_reduce_op, {results[at]}, {{"over", level}, {"title", std::string("the gradient of pmap")}, {"kind", std::string("sum")}}, op.span);
-    attrs.joins.push_back(static_cast<int64_t>(shared ? PmapJoin::First : split ? PmapJoin::Concat : PmapJoin::Stack));
-    ++at;
-  }
-  std::vector<ValueId> gradients = emit_pmap(b, inside.finish(results), std::move(inputs), attrs, op.span);
-  for (size_t i = 0, at = 0; i < active.size(); ++i)
-    if (active[i]) c.add(i, gradients[at++]);
 }
 
 }  // namespace
