@@ -108,9 +108,9 @@ tct_status give(tct_error* error, tct_error** out_error) noexcept {
 tct_status caught(tct_error** out_error, const std::function<tct_error*(const std::vector<Diagnostic>&)>& make) noexcept {
   auto told = [&](const std::vector<Diagnostic>& list, tct_status status) {
     tct_error* error = make ? make(list) : make_error(list, SourceMap{});
-    if (error && status) error->status = status;
+    if (error) error->status = status;
     give(error, out_error);
-    return error ? error->status : status ? status : status_of(list.front());
+    return status;
   };
   try {
     try {

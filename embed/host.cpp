@@ -20,7 +20,8 @@ std::string with_names(std::string_view signature) {
   for (size_t i = 0; i < signature.size(); ++i) {
     char c = signature[i];
     arrow |= signature.substr(i, 2) == "->";
-    if (start && c != ' ' && c != ')') out += fmt::format("p{}: ", count++), start = false;
+    if (start && c != ' ' && c != ')') out += fmt::format("p{}: ", count++);
+    start &= c == ' ';
     depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
     out += c;
     if (!arrow && depth == 1 && (c == '(' || c == ',')) start = true;

@@ -115,7 +115,8 @@ template <class T> constexpr tct_dtype dtype_of() {
     if (auto* thrown = static_cast<std::exception_ptr*>(tct_error_host_data(error.get()))) std::rethrow_exception(*thrown);
   throw error;
 }
-inline void check(tct_status status, tct_error* error) {
+/// By reference: the call that gives the status sets the error, and arguments have no order.
+inline void check(tct_status status, tct_error* const& error) {
   if (status != TCT_OK) raise(Error(status, error));
 }
 
@@ -278,7 +279,7 @@ class Engine {
     int threads = 0;              // 0: as many as the process may use
     int simd_bits = 0;            // 256 or 512; 0: the widest of the machine
     bool interpret = false;       // compile nothing
-    std::string cache;            // a folder for compiled code; "": none
+    std::string cache = {};       // a folder for compiled code; "": none
   };
   Engine() : Engine(Options()) {}
   explicit Engine(const Options& options) {
@@ -355,7 +356,7 @@ class Session {
   explicit Session(const Engine& engine, const Limits& limits = {}, Write write = {}) : write_(std::make_shared<Write>(std::move(write))) {
     tct_session_options o;
     tct_session_options_init(&o, sizeof o);
-    o.capabilities = limits.files ? TCT_CAP_FILES : 0u;
+    if (limits.files) o.capabilities = TCT_CAP_FILES;
     o.limits = {limits.memory_bytes, limits.deadline_ms, limits.call_depth, 0};
     if (*write_) {
       o.write = [](void* write, const char* text, size_t size) { (*static_cast<Write*>(write))({text, size}); };
