@@ -19,6 +19,12 @@ if(test_files)
   set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)   # defines Catch itself
 endif()
 
+# The interface for hosts, as tests/embedding.py checks it from outside: here with a sanitizer.
+if(TERCET_SANITIZE)
+  add_executable(embedding_check tests/embedding/check.cpp)
+  target_link_libraries(embedding_check PRIVATE tercet_embed ${CMAKE_DL_LIBS})
+endif()
+
 tercet_glob(tool_files GLOB tests/tools/*.cpp)
 find_library(tercet_mpfr mpfr)
 find_library(tercet_gmp gmp)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "embed/handles.h"
 #include "grammar/parser.h"
@@ -117,18 +118,19 @@ TCT_API tct_error* tct_host_failure(tct_str message, void* data, void (*drop)(vo
 
 TCT_API tct_status tct_define(tct_session* session, tct_str name, tct_str signature, tct_host_fn function, void* context, void (*drop)(void*),
                               tct_error** out_error) {
-  SourceMap sources;
+  std::optional<SourceMap> sources;
   try {
     Owner owner = take_owner(context, drop);
+    sources.emplace();
     require(session && function, "the session or the function is NULL");
     require(name.size > 0, "the name is empty");
     std::string text(view_of(name));
-    std::shared_ptr<HostFunction> host = read_signature(text, sources.add("signature", "fn " + text + with_names(view_of(signature)) + " = 0"));
+    std::shared_ptr<HostFunction> host = read_signature(text, sources->add("signature", "fn " + text + with_names(view_of(signature)) + " = 0"));
     host->call = [text, function, owner](std::vector<Array> arguments) { return call_host(text, function, owner.get(), std::move(arguments)); };
     session->session.set(text, Value(Handle{host_function, std::shared_ptr<const void>(host)}));
     return TCT_OK;
   } catch (...) {
-    return caught(out_error, [&](const std::vector<Diagnostic>& list) { return make_error(list, sources); });
+    return caught(out_error, [&](const std::vector<Diagnostic>& list) { return make_error(list, sources ? *sources : SourceMap{}); });
   }
 }
 

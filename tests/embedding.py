@@ -68,7 +68,7 @@ try:
     check("host.c by pkg-config", status == 0, log)
     status, out, log = run(work / "by_pkg_config", env=env)
     check("host.c by pkg-config runs", status == 0 and out == want["host_c"], log)
-    status, _, log = run("c++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", ROOT / "tests/embedding/check.cpp", *flags, "-pthread", "-ldl", "-o", work / "check")
+    status, _, log = run("c++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", ROOT / "tests/embedding/check.cpp", *flags, "-pthread", "-o", work / "check")
     check("check.cpp", status == 0, log)
     text = "#include <tercet/tercet.hpp>\nint main() { return tercet::Value(1).view<int>().size(); }\n"
     (work / "dangling.cpp").write_text(text)
@@ -80,6 +80,13 @@ try:
     total = re.search(r"(\d+) passed, (\d+) failed\n$", out)
     print("".join(line + "\n" for line in out.splitlines()[:-1]), end="")
     check("check runs to its end", total is not None, f"status {status}: {log}")
+    if total:
+        passed, failed = passed + int(total[1]), failed + int(total[2])
+    status, _, log = run("c++", "-std=c++20", "-O1", "-Wall", "-Wextra", ROOT / "tests/embedding/ladder.cpp", *flags, "-pthread", "-o", work / "ladder")
+    check("ladder.cpp", status == 0, log)
+    status, out, log = run(work / "ladder", env=env)
+    total = re.search(r"(\d+) passed, (\d+) failed\n$", out)
+    check("every allocation failing", status == 0 and total, f"status {status}: {log}")
     if total:
         passed, failed = passed + int(total[1]), failed + int(total[2])
 finally:
