@@ -27,7 +27,7 @@ struct Stopper {
 
 /// Milliseconds from the failing poll to the return; -1 when the work ended unhindered.
 template <class F> double milliseconds_to_stop(F work) {
-  Stopper stopper(5);
+  Stopper stopper(2);
   Poll poll = [&] { stopper.ask(); };
   PollScope scope(&poll);
   try {

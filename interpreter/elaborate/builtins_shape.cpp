@@ -163,6 +163,12 @@ Sym concat_rows(Elaborator& e, const Leaf& x, const std::optional<Sym>& axis) {
 Sym concat(Elaborator& e, A& a) {
   if (auto* x = a[0]->leaf(); x && x->type.rank() > 0) return concat_rows(e, e.frame().result(e.use(*x), x->weak), a[1]);
   std::vector<Leaf> parts = parts_of(e, *a[0], "concat");
+  if (std::any_of(parts.begin(), parts.end(), [](const Leaf& x) { return x.type.is_ragged(); })) {
+    int64_t k = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank(), "`axis`");
+    if (k == 0) return e.concat_ragged(parts);
+    for (const Leaf& x : parts) e.require_equal(parts[0].type.dims[0], x.type.dims[0], "concat along rows of {left} rows and {right} rows");
+    return e.map_lanes("row", parts[0].type.dims[0], parts, [&](std::span<const Leaf> rows) -> Sym { return e.concat(rows, k - 1); });
+  }
   if (parts[0].type.rank() == 0) e.error(Kind::Shape, "concat takes arrays, and these are scalars", "use stack, or an array literal [a, b]");
   int64_t axis = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank(), "`axis`");
   same_shape(e, parts, axis, "concat");

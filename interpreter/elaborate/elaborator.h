@@ -135,12 +135,21 @@ class Elaborator {
   std::string print_template(const Sym& value, bool top, std::vector<ValueId>& operands);
   Leaf dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& converted);
   Leaf array_literal(const std::vector<Sym>& elements);
+  bool ragged_literal(std::span<const Leaf> parts, Leaf& out);
 
   Sym apply(const Sym& function, std::vector<CallArgument> arguments, Span span);
   std::vector<std::string> parameter_names(const Sym& function);
-  /// vmap of a C++ body over leading axes: used by map, comprehensions, scan. `axis`: collectives may name these lanes.
+  /// vmap of a C++ body over leading axes: used by map, comprehensions, scan.
+  /// `axis`: collectives may name these lanes.
+  /// `equal_rows`: rows of different length among them are known to go together, row by row.
   Sym map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
-                const std::function<Sym(std::span<const Leaf>)>& body, const std::string* axis = nullptr);
+                const std::function<Sym(std::span<const Leaf>)>& body, bool equal_rows = false, const std::string* axis = nullptr);
+  /// The rows of all `leaves` that map along axis 0 (ragged ones, and what has an axis beside that), the others as they
+  /// are, through `body`. Row lengths of ragged ones must be equal, which is checked.
+  Sym rows_together(std::span<const Leaf> leaves, const std::function<Sym(std::span<const Leaf>)>& body);
+  /// A library function of whole rows of different length, as language.md says: nullopt where it is not one.
+  std::optional<Sym> call_on_rows(const Sym& function, std::vector<CallArgument>& arguments, Span span);
+  Leaf concat_ragged(std::span<const Leaf> parts);                  // along axis 0
   Sym scan(const Sym& function, const Sym& init, const Sym& xs);
   Sym scan_rows(const Sym& rows, const std::function<Sym(const Sym&)>& f);
   Sym fold_rows(const Sym& rows, const Sym& init, const std::function<Sym(const Sym& carry, const Sym& row)>& f);
@@ -210,10 +219,12 @@ class Elaborator {
   Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
   Advanced advanced(const std::vector<IndexPart>& parts);
   void mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const Leaf& mask, int64_t axis);
-  std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items);
+  std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items, const Sym* only = nullptr);
+  Leaf read_parts(const Leaf& x, const std::vector<IndexPart>& parts);
   Sym index(const ast::Index& e);
   Sym tuple_slice(const Sym::Tuple& t, const ast::IndexItem& item);
-  Leaf read_row(const Leaf& x, const std::vector<ast::IndexItem>& items);
+  Leaf read_rows(const Leaf& x, const std::vector<ast::IndexItem>& items);
+  Leaf read_at_rows(const Leaf& x, const Leaf& index);
   Leaf read_index(const Leaf& x, const std::vector<ast::IndexItem>& items);
   Leaf write_index(const Leaf& x, const std::vector<ast::IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op);
   Sym assigned(const Sym& old, std::span<const ast::Expr* const> path, const ast::Assign& a);

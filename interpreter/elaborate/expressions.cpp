@@ -298,6 +298,32 @@ Leaf Elaborator::dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& c
   return converted[0];
 }
 
+/// Elements whose first sizes are known to differ (or that are rows of such) are the rows of a ragged array.
+bool Elaborator::ragged_literal(std::span<const Leaf> parts, Leaf& out) {
+  auto rows = [](const Leaf& x) { return x.type.rank() > 0; };
+  if (!std::all_of(parts.begin(), parts.end(), rows)) return false;
+  bool differ = false;
+  for (const Leaf& p : parts) {
+    const Dim &a = parts[0].type.dims[0], &b = p.type.dims[0];
+    if (p.type.is_ragged() || p.type.rank() != parts[0].type.rank()) return false;
+    differ |= a.constant() && b.constant() && !(a == b);
+  }
+  if (!differ) return false;
+  std::vector<Leaf> fitted, lengths;
+  for (const Leaf& p : parts) {
+    std::vector<Dim> dims = parts[0].type.dims;
+    dims[0] = p.type.dims[0];
+    for (size_t k = 1; k < dims.size(); ++k) {
+      if (dims[k].constant() && p.type.dims[k].constant() && !(dims[k] == p.type.dims[k])) return false;
+      require_equal(dims[k], p.type.dims[k], "the elements of an array differ along their first axis at most: size {left} against {right}");
+    }
+    fitted.push_back(broadcast_to(frame_->result(use(p)), dims));
+    lengths.push_back(cast(size_leaf(p.type.dims[0]), DType::I64));
+  }
+  out = emit(*find_op("ragged"), {use(concat(fitted, 0)), use(array_literal(std::vector<Sym>(lengths.begin(), lengths.end())))});
+  return true;
+}
+
 Leaf Elaborator::array_literal(const std::vector<Sym>& elements) {
   if (elements.empty()) return full({Dim(0)}, float_leaf(0), DType::F32);
   std::vector<Leaf> leaves, parts;
@@ -314,14 +340,15 @@ Leaf Elaborator::array_literal(const std::vector<Sym>& elements) {
     }
     return emit(constant_op, {}, {{"value", value}});
   }
+  if (Leaf rows; ragged_literal(parts, rows)) return rows;
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].type.rank() != parts[0].type.rank())
       error(Kind::Shape, fmt::format("the elements of an array have one shape: {} against {}", describe(parts[0]), describe(parts[i])));
     for (size_t k = 0; k < parts[0].type.dims.size(); ++k) {
       const Dim &a = parts[0].type.dims[k], &b = parts[i].type.dims[k];
       if (a.constant() && b.constant() && !(a == b))
-        error(Kind::Unsupported, fmt::format("rows of different length ({} and {}) make a ragged array, which is not there yet", a.text(), b.text()),
-              "pad the rows to one length");
+        error(Kind::Shape, fmt::format("the elements of an array differ along their first axis at most: size {} against {} along axis {}", a.text(), b.text(), k),
+              "pad them to one size");
       require_equal(a, b, "the elements of an array have one shape: size {left} against {right}");
     }
     parts[i] = broadcast_to(parts[i], parts[0].type.dims);

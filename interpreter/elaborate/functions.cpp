@@ -52,6 +52,7 @@ std::string Elaborator::identity(const Sym& function) const {
 
 Sym Elaborator::apply(const Sym& function, std::vector<CallArgument> arguments, Span span) {
   check_stack(span);
+  if (std::optional<Sym> rows = call_on_rows(function, arguments, span)) return *rows;
   if (auto* c = function.as<Sym::Closure>()) return call_closure(*c, std::move(arguments), span);
   if (auto* b = function.as<Sym::Builtin>()) return call_builtin(*b->def, std::move(arguments), span);
   if (auto* t = function.as<Sym::Transformed>()) return apply_transformed(*t, std::move(arguments), span);
@@ -221,7 +222,8 @@ void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::
   for (size_t k = 0; k < type.sizes.size(); ++k) {
     const ast::TypeExpr::Size& s = type.sizes[k];
     const Dim& actual = leaf->type.dims[k];
-    if (s.ragged) fail(Kind::Unsupported, s.span, "ragged parameters are not there yet");
+    if (s.ragged != actual.is_ragged() && (s.ragged || s.value || s.name != "_")) say(text);
+    if (s.ragged || actual.is_ragged()) continue;
     if (s.value) require_equal(actual, Dim(*s.value), fmt::format("axis {} of `{}` is {{left}}, and {} says {{right}}", k, parameter_title(p), title(f)));
     else if (s.name != "_") {
       auto [at, added] = sizes.emplace(s.name, actual);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interpreter/elaborate/fitting.h"
+#include "interpreter/ops/row_ops.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -94,7 +95,7 @@ Leaf Elaborator::checked_index(const Leaf& index, const Dim& size, int64_t axis)
   return select(negative, binary(ast::BinaryOp::Add, wide, size_leaf(size)), wide);
 }
 
-std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const std::vector<IndexItem>& items) {
+std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const std::vector<IndexItem>& items, const Sym* only) {
   std::vector<IndexPart> parts;
   std::vector<std::optional<Sym>> values;
   int64_t consumed = 0;
@@ -102,7 +103,7 @@ std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const 
     values.emplace_back();
     if (item.form == IndexItem::Form::Slice) ++consumed;
     if (item.form != IndexItem::Form::Element) continue;
-    values.back() = expr(item.element);
+    values.back() = only ? *only : expr(item.element);   // once: it may print
     SpanScope at(*this, item.span);
     if (values.back()->is_none()) continue;
     Leaf leaf = array(*values.back(), "an index");
@@ -310,21 +311,64 @@ template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& ind
 
 }  // namespace
 
-/// A row of an array whose rows differ in length.
-Leaf Elaborator::read_row(const Leaf& x, const std::vector<IndexItem>& items) {
-  Sym value = items.size() == 1 && items[0].form == IndexItem::Form::Element ? expr(items[0].element) : Sym();
-  const Leaf* index = value.leaf();
-  if (!index || index->type.rank() != 0)
-    error(Kind::Unsupported, fmt::format("rows of different length are indexed by one number: this is {}", describe(x)), "map over the rows: vmap(row => …)(x)");
-  Leaf row = checked_index(*index, x.type.dims[0], 0);
-  return emit(*find_op("ragged_row"), {use(x), use(row)}, {{"defines", Dim::symbol("k")}}, x.weak);
+/// x[rows, …] of an array whose rows differ in length: a row, or rows by a slice, numbers or a mask; then the rest in each.
+Leaf Elaborator::read_rows(const Leaf& x, const std::vector<IndexItem>& items) {
+  const std::vector<IndexItem> rest(items.begin() + 1, items.end());
+  SpanScope at(*this, items[0].span);
+  auto unsupported = [&] {
+    error(Kind::Unsupported, fmt::format("rows of different length are indexed by numbers, slices and masks, the row first: this is {}", describe(x)),
+          "map over the rows: vmap(row => …)(x)");
+  };
+  auto inside = [&](const Leaf& rows) -> Leaf {
+    if (rest.empty()) return rows;
+    return *map_lanes("row", rows.type.dims[0], {&rows, 1}, [&](std::span<const Leaf> row) -> Sym { return read_index(row[0], rest); }).leaf();
+  };
+  auto taken = [&](const Leaf& numbers) { return inside(emit(take_rows_op, {use(x), use(cast(numbers, DType::I64))}, {}, x.weak)); };
+  const Dim& n = x.type.dims[0];
+  if (items[0].form == IndexItem::Form::Slice) {
+    IndexPart part = slice_part(items[0], n, 0);
+    if (part.form == IndexPart::Form::Whole) return inside(x);
+    Leaf numbers = iota(part.size, DType::I64), start = part.form == IndexPart::Form::Window ? cast(part.index, DType::I64) : size_leaf(part.start);
+    return taken(binary(ast::BinaryOp::Add, binary(ast::BinaryOp::Multiply, numbers, int_leaf(part.step)), start));
+  }
+  if (items[0].form != IndexItem::Form::Element) unsupported();
+  Sym value = expr(items[0].element);
+  if (value.is_none()) unsupported();
+  Leaf index = array(value, "an index");
+  if (index.type.is_ragged() || index.type.rank() > 1) unsupported();
+  if (index.type.dtype == DType::Bool) {
+    if (index.type.rank() != 1) unsupported();
+    require_equal(index.type.dims[0], n, "the mask has {left} elements, and the axis {right}");
+    return taken(nonzero(index));
+  }
+  Leaf checked = checked_index(index, n, 0);
+  if (index.type.rank() == 1) return taken(checked);
+  Leaf row = emit(*find_op("ragged_row"), {use(x), use(checked)}, {{"defines", Dim::symbol("k")}}, x.weak);
+  return rest.empty() ? row : read_index(row, rest);
+}
+
+/// x[index] for rows of indices: each row's elements.
+Leaf Elaborator::read_at_rows(const Leaf& x, const Leaf& index) {
+  if (index.type.dtype == DType::Bool) error(Kind::Unsupported, fmt::format("a mask of rows of different length: this is {}", describe(index)), "map over the rows: vmap((row, mask) => row[mask])(x, mask)");
+  return *map_lanes("row", index.type.dims[0], {&index, 1}, [&](std::span<const Leaf> row) -> Sym {
+    if (row[0].type.is_ragged()) return read_at_rows(x, row[0]);
+    return gather_rows(x, checked_index(row[0], x.type.dims[0], 0), 0);
+  }).leaf();
 }
 
 Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) {
-  if (x.type.is_ragged()) return read_row(x, items);
+  if (x.type.is_ragged() && !items.empty()) return read_rows(x, items);
   if (x.type.rank() == 0 && !items.empty() && items[0].form != IndexItem::Form::NewAxis && items[0].form != IndexItem::Form::Ellipsis && !(items[0].element && items[0].element->as<ast::NoneLiteral>()))
     error(Kind::Type, fmt::format("a scalar is not indexed: this is {}", describe(x)), x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "");
-  std::vector<IndexPart> parts = index_parts(x, items);
+  if (items.size() == 1 && items[0].form == IndexItem::Form::Element) {
+    Sym value = expr(items[0].element);
+    if (const Leaf* rows = value.leaf(); rows && rows->type.is_ragged()) return read_at_rows(x, *rows);
+    return read_parts(x, index_parts(x, items, &value));
+  }
+  return read_parts(x, index_parts(x, items));
+}
+
+Leaf Elaborator::read_parts(const Leaf& x, const std::vector<IndexPart>& parts) {
   Leaf part = read_basic(x, parts);
   Advanced index = advanced(parts);
   if (!index.axes.empty()) {

@@ -12,13 +12,11 @@
 namespace tercet {
 
 Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<const Leaf> mapped,
-                          const std::function<Sym(std::span<const Leaf>)>& body, const std::string* axis) {
+                          const std::function<Sym(std::span<const Leaf>)>& body, bool equal_rows, const std::string* axis) {
   const int64_t level = axis ? static_cast<int64_t>(axes_.size()) : -1;
   std::vector<BatchedValue> arguments;
-  bool ragged = false;
   for (const Leaf& x : mapped) {
     arguments.push_back({use(x), true});
-    ragged |= x.type.is_ragged();
   }
   Frame* outer = frame_;
   Frame lane(name, outer);
@@ -28,10 +26,11 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
   std::vector<ValueId> ids;
   try {
     std::vector<Leaf> params;
+    const Dim one_length = Dim::symbol("k");
     for (const Leaf& x : mapped) {
       Type type = x.type;
       type.dims.erase(type.dims.begin());
-      if (!type.dims.empty() && type.dims[0].is_ragged()) type.dims[0] = Dim::symbol("k");   // each row its own length
+      if (!type.dims.empty() && type.dims[0].is_ragged()) type.dims[0] = equal_rows ? one_length : Dim::symbol("k");   // each row its own length
       params.push_back(lane.param(type, x.weak));
     }
     {
@@ -53,12 +52,11 @@ Sym Elaborator::map_lanes(const std::string& name, const Dim& lanes, std::span<c
   std::vector<BatchedValue> values;
   size_t mark = builder().mark();
   try {
-    if (!ragged) values = batch_into(builder(), *f, arguments, lanes, level);
+    values = batch_into(builder(), *f, arguments, lanes, level);
   } catch (const LaneDependentSize&) {
     builder().rollback(mark);
-    ragged = true;
+    values = lanes_one_by_one(*f, arguments, lanes, level);
   }
-  if (ragged) values = lanes_one_by_one(*f, arguments, lanes, level);
   if (effects) emit_effect(region_end_op, {}, {});
   size_t at = 0;
   return map_leaves<Leaf>(result, [&](const Leaf& x) {
@@ -216,7 +214,7 @@ Sym Elaborator::apply_vmap(const Sym::Transformed& t, std::vector<CallArgument> 
     for (CallArgument& a : inner)
       a.value = map_leaves<Leaf>(a.value, [&](const Leaf& x) { return leaves[leaf++].axis ? params[param++] : x; });
     return apply(*t.function, std::move(inner), span_);
-  }, &t.spec->axis);
+  }, false, &t.spec->axis);
   Placement pieces;   // lanes that lie in pieces are worked on there
   for (const LaneLeaf& l : leaves)
     if (l.axis && l.leaf.placement.devices && l.leaf.placement.axis == *l.axis) pieces = {l.leaf.placement.devices, 0};

@@ -182,6 +182,7 @@ Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
   Leaf out = x;
   out.weak = weak;
   if (x.type.dtype == dtype) return out;
+  if (x.type.is_ragged()) return *rows_together({&x, 1}, [&](std::span<const Leaf> row) -> Sym { return cast(row[0], dtype, weak); }).leaf();
   if (x.constant && x.type.rank() == 0 && x.weak) {   // literals convert from their exact value
     if (dtype == DType::Bool) return bool_leaf(x.constant->integer != 0 || x.constant->real != 0);
     if (is_int(dtype) && is_int(x.type.dtype)) {
@@ -222,20 +223,8 @@ Leaf Elaborator::elementwise(const OpDef& op, std::span<const Leaf> arguments, P
   return out;
 }
 
-/// Arrays with rows of different length: the rows go together one by one; scalars go with every row.
 Leaf Elaborator::row_by_row(const OpDef& op, std::span<const Leaf> arguments, Promotion promotion) {
-  std::vector<Leaf> mapped;
-  for (const Leaf& x : arguments)
-    if (x.type.rank() > 0) mapped.push_back(x);
-  for (const Leaf& x : mapped)
-    if (!(x.type.dims[0] == mapped[0].type.dims[0])) require_equal(mapped[0].type.dims[0], x.type.dims[0], "{left} rows against {right}");
-  Sym out = map_lanes("row", mapped[0].type.dims[0], mapped, [&](std::span<const Leaf> rows) -> Sym {
-    std::vector<Leaf> inner;
-    size_t at = 0;
-    for (const Leaf& x : arguments) inner.push_back(x.type.rank() > 0 ? rows[at++] : x);
-    return elementwise(op, inner, promotion);
-  });
-  return *out.leaf();
+  return *rows_together(arguments, [&](std::span<const Leaf> rows) -> Sym { return elementwise(op, rows, promotion); }).leaf();
 }
 
 Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
@@ -263,6 +252,10 @@ Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
         out.type.dtype = dtype;
         return out;
       }
+  }
+  if ((a.type.dtype == DType::Str || b.type.dtype == DType::Str) && (a.type.is_ragged() || b.type.is_ragged())) {
+    std::array<Leaf, 2> both{a, b};
+    return *rows_together(both, [&](std::span<const Leaf> x) -> Sym { return binary(op, x[0], x[1]); }).leaf();
   }
   if (a.type.dtype == DType::Str || b.type.dtype == DType::Str) {
     bool joins = op == BinaryOp::Add;
@@ -441,6 +434,8 @@ Leaf Elaborator::move_axis(const Leaf& x, int64_t from, int64_t to) {
 
 Leaf Elaborator::select(const Leaf& mask, const Leaf& a, const Leaf& b) {
   std::array<Leaf, 3> all{mask, a, b};
+  if (std::any_of(all.begin(), all.end(), [](const Leaf& x) { return x.type.is_ragged(); }))
+    return *rows_together(all, [&](std::span<const Leaf> x) -> Sym { return select(x[0], x[1], x[2]); }).leaf();
   bool weak = false;
   if ((a.type.dtype > DType::F64 || b.type.dtype > DType::F64) && a.type.dtype != b.type.dtype) error(Kind::Type, fmt::format("`where` takes two values of one type, and these are {} and {}", describe(a), describe(b)));
   DType dtype = a.type.dtype > DType::F64 ? a.type.dtype : promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);
@@ -467,6 +462,8 @@ Leaf Elaborator::stack(std::span<const Leaf> parts) {
 Leaf Elaborator::matmul(const Leaf& a, const Leaf& b) {
   std::array<Leaf, 2> in{a, b};
   bool weak = false;
+  if (b.type.is_ragged()) error(Kind::Unsupported, fmt::format("`@` with rows of different length on its right: this is {}", describe(b)), "map over the rows: vmap(row => w @ row)(x)");
+  if (a.type.is_ragged()) return *map_lanes("row", a.type.dims[0], {&a, 1}, [&](std::span<const Leaf> row) -> Sym { return matmul(row[0], b); }).leaf();
   for (const Leaf& x : in)
     if (x.type.dtype > DType::F64) error(Kind::Type, fmt::format("`@` takes numbers, and this is {}", describe(x)));
   DType dtype = promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);

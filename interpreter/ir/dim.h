@@ -35,6 +35,9 @@ class Dim {
   /// length is never known from it.
   static Dim ragged();
 
+  /// The size that one atom (a symbol, or an operation) is.
+  static Dim of_atom(DimAtomPtr atom) { return from_atom(std::move(atom)); }
+
   std::optional<int64_t> constant() const;
   bool is(int64_t value) const { return constant() == value; }
   /// The symbol's number when this is a bare symbol, else 0.

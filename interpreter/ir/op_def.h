@@ -49,7 +49,9 @@ enum class RaggedRule : uint8_t { Dense, Whole };
 using BatchFn = std::vector<BatchedValue> (*)(BatchContext&, const Function&, const Op&,
                                               std::span<const BatchedValue> operands);
 struct BatchElementwise {};                 // lanes are one more axis in front
-struct BatchCustom { BatchFn rule; };
+/// `flat`: the rule where a size differs between lanes (packed operands, batching.h); without one the whole function runs
+/// lane by lane there.
+struct BatchCustom { BatchFn rule; BatchFn flat = nullptr; };
 struct BatchByLoop {};                      // one lane at a time
 using Batch = std::variant<BatchElementwise, BatchCustom, BatchByLoop>;
 

@@ -8,6 +8,7 @@
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/elementwise.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
@@ -148,7 +149,7 @@ std::vector<Sample> dot_samples() {
 
 const OpDef dot_op = {
     .name = "dot", .doc = "Sum of products over shared axes.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_dot, .eval = eval_dot, .batch = BatchCustom{batch_dot}, .diff = Multilinear{transpose_dot},
+    .infer = infer_dot, .eval = eval_dot, .batch = BatchCustom{batch_dot, flat_dot}, .diff = Multilinear{transpose_dot},
     .code = CodeContract{}, .samples = dot_samples};
 
 namespace {

@@ -6,6 +6,7 @@
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/control_diff.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/ragged.h"
 
@@ -97,6 +98,14 @@ std::vector<BatchedValue> select_branches(BatchContext& c, const Op& op, std::sp
       out.push_back(yes[i]);
       continue;
     }
+    if (yes[i].packing || no[i].packing) {
+      const Packing* p = yes[i].packing;
+      if (!p || p != no[i].packing || b.type(yes[i].value).dims != b.type(no[i].value).dims) fail_lane_dependent(op.span);
+      FlatEmitter e(c, op.span);
+      ValueId chosen = e.spread(e.take(predicate, c.ids(*p, op.span)), e.dims(yes[i].value), {0});
+      out.push_back({b.emit(select_op, {chosen, yes[i].value, no[i].value}, {}, op.span), true, p});
+      continue;
+    }
     ValueId x = c.mapped(yes[i], op.span), y = with_sizes_of(c, op, c.mapped(no[i], op.span), x), mask = predicate;
     if (b.type(x).rank() > 1) mask = b.emit(broadcast_op, {predicate}, {{"dims", b.type(x).dims}, {"axes", Ints{0}}}, op.span);
     out.push_back({b.emit(select_op, {mask, x, y}, {}, op.span), true});
@@ -120,6 +129,13 @@ std::vector<BatchedValue> batch_cond(BatchContext& c, const Function&, const Op&
   std::vector<BatchedValue> out;
   for (size_t i = 0; i < values.size(); ++i) out.push_back({values[i], force[i]});
   return out;
+}
+
+/// A condition that all lanes share, of lanes whose sizes differ: both sides, and each lane takes the same one.
+std::vector<BatchedValue> flat_cond(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  std::vector<BatchedValue> operands(in.begin(), in.end());
+  operands[0] = {c.mapped(in[0], op.span), true};
+  return select_branches(c, op, operands);
 }
 
 void store_row(Array& all, int64_t i, const Array& row) {
@@ -465,18 +481,22 @@ std::vector<Array> eval_call(EvalContext& context, const Function& f, const Op& 
 std::vector<BatchedValue> batch_call(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
   return c.batch_call(f, op, in);
 }
+std::vector<BatchedValue> flat_call(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  if (op.attrs.has("recursive") || op.bodies.empty()) fail_lane_dependent(op.span);
+  return c.batch_body(*op.bodies[0], in, no_value);
+}
 
-constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, BatchFn batch, ByRule diff) {
+constexpr OpDef control_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, ByRule diff, BatchFn batch, BatchFn flat = nullptr) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = effect, .ragged = RaggedRule::Whole, .infer = infer, .eval = eval,
-          .batch = BatchCustom{batch}, .diff = diff, .code = CodeControl{}, .samples = nullptr};
+          .batch = BatchCustom{batch, flat}, .diff = diff, .code = CodeControl{}, .samples = nullptr};
 }
 
 }  // namespace
 
-const OpDef cond_op = control_row("cond", "One of two bodies.", Effect::Pure, infer_cond, eval_cond, batch_cond, ByRule{nullptr, reverse_cond});
-const OpDef while_op = control_row("while", "A body again and again while a condition holds.", Effect::Endless, infer_while, eval_while, batch_while, ByRule{forward_while, reverse_while});
-const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", Effect::Pure, infer_scan, eval_scan, batch_scan, ByRule{forward_scan, reverse_scan});
-const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", Effect::Pure, infer_call, eval_call, batch_call, ByRule{forward_call, reverse_call});
+const OpDef cond_op = control_row("cond", "One of two bodies.", Effect::Pure, infer_cond, eval_cond, ByRule{nullptr, reverse_cond}, batch_cond, flat_cond);
+const OpDef while_op = control_row("while", "A body again and again while a condition holds.", Effect::Endless, infer_while, eval_while, ByRule{forward_while, reverse_while}, batch_while);
+const OpDef scan_op = control_row("scan", "A body once for each index, with carried values and stacked results.", Effect::Pure, infer_scan, eval_scan, ByRule{forward_scan, reverse_scan}, batch_scan);
+const OpDef call_op = control_row("call", "A function of its own: compiled, or recursive.", Effect::Pure, infer_call, eval_call, ByRule{forward_call, reverse_call}, batch_call, flat_call);
 
 namespace {
 constexpr const OpDef* rows[] = {&cond_op, &while_op, &scan_op, &call_op};

@@ -29,21 +29,35 @@ void report_first(EvalContext& context, const Op& op, std::span<const Array> in,
   }
 }
 
+/// A size that a check names: attr `name`, or where it differs between lanes operand `from_end` from the end, by element.
+class CheckedSize {
+ public:
+  CheckedSize(EvalContext& context, const Op& op, std::span<const Array> in, const char* name, size_t from_end = 1)
+      : each_(op.attrs.get_or<bool>("sized", false) ? in[in.size() - has_live(op) - from_end].data<int64_t>() : nullptr),
+        all_(each_ ? 0 : context.size(op.attrs.get<Dim>(name))) {}
+  int64_t operator[](int64_t i) const { return each_ ? each_[i] : all_; }
+
+ private:
+  const int64_t* each_;
+  int64_t all_;
+};
+
 std::vector<BatchedValue> batch_output(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
   return batch_effect_mapped(c, op, in);
 }
 
 // ---- check_index ----
 std::vector<Array> eval_check_index(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  int64_t n = context.size(op.attrs.get<Dim>("size"));
+  CheckedSize size(context, op, in, "size");
   std::vector<int64_t> index = as_int64(in[0]);
   bool is_u64 = in[0].dtype == DType::U64;
   auto bad = [&](int64_t i) {
     int64_t v = index[static_cast<size_t>(i)];
-    return v >= n || v < -n || (is_u64 && v < 0);
+    return v >= size[i] || v < -size[i] || (is_u64 && v < 0);
   };
   report_first(context, op, in, bad, [&](int64_t i) {
     Diagnostic d;
+    const int64_t n = size[i];
     d.kind = Kind::Index;
     int64_t v = index[static_cast<size_t>(i)];
     d.message = fmt::format("index {} is out of range for size {}", is_u64 ? fmt::format("{}", static_cast<uint64_t>(v)) : fmt::format("{}", v), n);
@@ -59,10 +73,11 @@ std::vector<Sample> check_index_samples() { return {{{integers(DType::I32, {3}, 
 
 // ---- check_id: 0 <= id < size ----
 std::vector<Array> eval_check_id(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  int64_t n = context.size(op.attrs.get<Dim>("size"));
+  CheckedSize size(context, op, in, "size");
   std::vector<int64_t> id = as_int64(in[0]);
-  report_first(context, op, in, [&](int64_t i) { return id[static_cast<size_t>(i)] < 0 || id[static_cast<size_t>(i)] >= n; }, [&](int64_t i) {
+  report_first(context, op, in, [&](int64_t i) { return id[static_cast<size_t>(i)] < 0 || id[static_cast<size_t>(i)] >= size[i]; }, [&](int64_t i) {
     Diagnostic d;
+    const int64_t n = size[i];
     d.kind = Kind::Index;
     d.message = fmt::format("id {} is out of range for length {}", id[static_cast<size_t>(i)], n);
     d.help = "mode=\"drop\" leaves such ids out";
@@ -74,10 +89,11 @@ std::vector<Sample> check_id_samples() { return {{{integers(DType::I64, {2}, {0,
 
 // ---- check_window: start + attr "size" must fit in attr "length" ----
 std::vector<Array> eval_check_window(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  int64_t n = context.size(op.attrs.get<Dim>("length")), w = context.size(op.attrs.get<Dim>("size"));
+  CheckedSize length(context, op, in, "length", 2), size(context, op, in, "size");
   std::vector<int64_t> start = as_int64(in[0]);
-  report_first(context, op, in, [&](int64_t i) { int64_t s = start[static_cast<size_t>(i)]; return w < 0 || s < 0 || s > n - w; }, [&](int64_t i) {
+  report_first(context, op, in, [&](int64_t i) { int64_t s = start[static_cast<size_t>(i)]; return size[i] < 0 || s < 0 || s > length[i] - size[i]; }, [&](int64_t i) {
     Diagnostic d;
+    const int64_t n = length[i], w = size[i];
     d.kind = Kind::Index;
     int64_t s = start[static_cast<size_t>(i)];
     d.message = fmt::format("the window {} : {} is out of range for size {}", s, s + w, n);
@@ -104,14 +120,17 @@ std::vector<Sample> check_nonzero_samples() { return {{{integers(DType::I32, {2}
 
 // ---- check_dims: attr "relation" "equal", "broadcast" or "at_least" between sizes ----
 std::vector<Array> eval_check_dims(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  int64_t left = context.size(op.attrs.get<Dim>("left")), right = context.size(op.attrs.get<Dim>("right"));
+  CheckedSize lefts(context, op, in, "left", 2), rights(context, op, in, "right");
   const std::string& relation = op.attrs.get<std::string>("relation");
-  bool good = left == right || (relation == "broadcast" && (left == 1 || right == 1)) || (relation == "at_least" && left >= right) ||
-              (relation == "repeats" && left == 1);
+  auto good = [&](int64_t left, int64_t right) {
+    return left == right || (relation == "broadcast" && (left == 1 || right == 1)) || (relation == "at_least" && left >= right) ||
+           (relation == "repeats" && left == 1);
+  };
   Lanes lanes(op, in);
   int64_t lane = 0;
-  while (lane < lanes.count() && !lanes.alive(lane)) ++lane;
-  if (good || lane == lanes.count()) return {};
+  while (lane < lanes.count() && (!lanes.alive(lane) || good(lefts[lane], rights[lane]))) ++lane;
+  if (lane == lanes.count()) return {};
+  const int64_t left = lefts[lane], right = rights[lane];
   Diagnostic d;
   d.kind = op.attrs.get_or<bool>("is_value", false) ? Kind::Value : Kind::Shape;
   d.span = op.span;
@@ -175,17 +194,18 @@ std::vector<BatchedValue> batch_region(BatchContext&, const Function&, const Op&
 
 // ---- the same predicates for compiled code ----
 Num index_fails(std::span<const Num> x, std::span<const Num> sizes) {
-  Num index = cast<int64_t>(x[0]), n = sizes[0], zero = like(index, 0);
+  Num index = cast<int64_t>(x[0]), n = sizes.empty() ? x.back() : sizes[0], zero = like(index, 0);
   Num bad = either(index >= n, index < zero - n);
   return x[0].dtype == DType::U64 ? either(bad, index < zero) : bad;
 }
 Num id_fails(std::span<const Num> x, std::span<const Num> sizes) {
   Num id = cast<int64_t>(x[0]);
-  return either(id < like(id, 0), id >= sizes[0]);
+  return either(id < like(id, 0), id >= (sizes.empty() ? x.back() : sizes[0]));
 }
 Num window_fails(std::span<const Num> x, std::span<const Num> sizes) {   // sizes: length, size
   Num start = cast<int64_t>(x[0]), zero = like(start, 0);
-  return either(either(sizes[1] < zero, start < zero), start > sizes[0] - sizes[1]);
+  Num length = sizes.empty() ? x[x.size() - 2] : sizes[0], size = sizes.empty() ? x.back() : sizes[1];
+  return either(either(size < zero, start < zero), start > length - size);
 }
 Num divisor_is_zero(std::span<const Num> x, std::span<const Num>) { return eq(x[0], like(x[0], 0)); }
 Num condition_is_false(std::span<const Num> x, std::span<const Num>) { return negation(x[0]); }
@@ -194,7 +214,7 @@ constexpr NotDifferentiable no_result{"it has no result"};
 
 constexpr OpDef check_row(const char* name, const char* doc, EvalRule eval, CodeCheck code, Samples samples) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense, .infer = infer_nothing, .eval = eval,
-          .batch = BatchCustom{batch_check}, .diff = no_result, .code = code, .samples = samples};
+          .batch = BatchCustom{batch_check, flat_check}, .diff = no_result, .code = code, .samples = samples};
 }
 constexpr OpDef output_row(const char* name, const char* doc, EvalRule eval, BatchFn batch) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Output, .ragged = RaggedRule::Whole, .infer = infer_nothing, .eval = eval,

@@ -2,11 +2,13 @@
 #include <algorithm>
 
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/index_plan.h"
 #include "interpreter/ops/indexing_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
+#include "interpreter/runtime/parallel.h"
 
 namespace tercet {
 namespace {
@@ -39,7 +41,32 @@ std::vector<Type> infer_gather(const InferInput& in) {
   return {t};
 }
 
+/// Rows of x, which has any number of them, at an index array: the usual case, on several threads.
+template <class W> void gather_of_rows(const Array& x, const Array& index, Array& out) {
+  constexpr int64_t grain = 1 << 13;
+  const int64_t n = x.shape[0], block = x.count() / n, count = index.count();
+  const W* from = x.data<W>();
+  W* to = out.data<W>();
+  visit_dtype(index.dtype, [&]<class I>() {
+    if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>)
+      parallel_chunks(count, grain / std::max<int64_t>(block, 1) + 1, [&](int64_t, int64_t begin, int64_t end) {
+        const I* at = index.data<I>();
+        for (int64_t i = begin; i < end; ++i) {
+          const W* row = from + std::clamp<int64_t>(static_cast<int64_t>(at[i]), 0, n - 1) * block;
+          if (block == 1) to[i] = *row;
+          else std::copy(row, row + block, to + i * block);
+        }
+      });
+  });
+}
+
 std::vector<Array> eval_gather(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  if (op.attrs.get<Ints>("axes") == Ints{0} && op.attrs.get<int64_t>("batch") == 0 && in[0].count() > 0) {
+    Array out = Array::make(in[0].dtype, context.shape(f.type(op.output()).dims));
+    out.owners = in[0].owners;
+    visit_words(out.dtype, [&]<class W>(W) { gather_of_rows<W>(in[0], in[1], out); });
+    return {std::move(out)};
+  }
   IndexPlan plan(in[0].shape, op.attrs.get<Ints>("axes"), op.attrs.get<int64_t>("batch"), in.subspan(1));
   Array out = Array::make(in[0].dtype, context.shape(f.type(op.output()).dims));
   out.owners = in[0].owners;
@@ -291,9 +318,6 @@ std::vector<Array> eval_nonzero(EvalContext& context, const Function&, const Op&
   context.define(op, static_cast<int64_t>(found.size()));
   return {Array::vector<int64_t>(found)};
 }
-std::vector<BatchedValue> batch_nonzero(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
-  fail_lane_dependent(op.span);
-}
 std::vector<Sample> nonzero_samples() {
   Array mask = Array::make(DType::Bool, {35});
   for (int64_t i = 0; i < 35; ++i) mask.data<bool>()[i] = i % 3 == 1;
@@ -304,11 +328,11 @@ std::vector<Sample> nonzero_samples() {
 
 const OpDef gather_op = {
     .name = "gather", .doc = "Elements at indices, in any number of axes.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_gather, .eval = eval_gather, .batch = BatchCustom{batch_gather}, .diff = Linear{transpose_gather},
+    .infer = infer_gather, .eval = eval_gather, .batch = BatchCustom{batch_gather, flat_gather}, .diff = Linear{transpose_gather},
     .code = CodeGather{}, .samples = gather_samples};
 const OpDef window_op = {
     .name = "window", .doc = "A part of fixed size that starts at a computed place.", .surface = Internal{},
-    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_window, .eval = eval_window, .batch = BatchCustom{batch_window},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_window, .eval = eval_window, .batch = BatchCustom{batch_window, flat_window},
     .diff = Linear{transpose_window}, .code = CodeWindow{}, .samples = window_samples};
 const OpDef window_update_op = {
     .name = "window_update", .doc = "A copy in which such a part is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
@@ -320,11 +344,11 @@ const OpDef slice_update_op = {
     .code = CodeCall{}, .samples = slice_update_samples};
 const OpDef scatter_op = {
     .name = "scatter", .doc = "A copy with elements at indices set, or combined with others.", .surface = Internal{},
-    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scatter, .eval = eval_scatter, .batch = BatchCustom{batch_scatter},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scatter, .eval = eval_scatter, .batch = BatchCustom{batch_scatter, flat_scatter},
     .diff = ByRule{nullptr, reverse_scatter}, .code = CodeScatter{}, .samples = scatter_samples};
 const OpDef nonzero_op = {
     .name = "nonzero", .doc = "Where a mask is true.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_nonzero, .eval = eval_nonzero, .batch = BatchCustom{batch_nonzero},
+    .infer = infer_nonzero, .eval = eval_nonzero, .batch = BatchCustom{flat_nonzero, flat_nonzero},
     .diff = NotDifferentiable{"the result is an index"}, .code = CodeCall{}, .samples = nonzero_samples};
 
 namespace {

@@ -4,6 +4,7 @@
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/elementwise.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
@@ -156,7 +157,7 @@ template <ReduceKind K> constexpr Diff diff_of() {
 
 template <ReduceKind K> constexpr OpDef reduction(const char* name, const char* doc) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_reduce<K>,
-          .eval = eval_reduce<K>, .batch = BatchCustom{batch_reduce}, .diff = diff_of<K>(), .code = CodeReduce{K},
+          .eval = eval_reduce<K>, .batch = BatchCustom{batch_reduce, flat_reduce}, .diff = diff_of<K>(), .code = CodeReduce{K},
           .samples = reduce_samples<K>};
 }
 
@@ -257,7 +258,7 @@ template <ReduceKind K> constexpr Diff diff_of_running() {
 
 template <ReduceKind K> constexpr OpDef cumulative(const char* name, const char* doc) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_scan, .eval = eval_scan<K>,
-          .batch = BatchCustom{batch_scan}, .diff = diff_of_running<K>(), .code = CodeScan{K}, .samples = scan_samples};
+          .batch = BatchCustom{batch_scan, flat_scan}, .diff = diff_of_running<K>(), .code = CodeScan{K}, .samples = scan_samples};
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/flat_rules.h"
+#include "interpreter/ops/row_ops.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 
@@ -37,7 +39,13 @@ std::vector<BatchedValue> batch_as_size(BatchContext& c, const Function& f, cons
     std::vector<BatchedValue> size{{b.emit(select_op, {any, in[0].value, zero}, {}, op.span), false}};
     return c.emit_shared(f, shared, size);
   }
-  fail_lane_dependent(op.span);
+  Builder& b = c.out();
+  ValueId wide = b.type(in[0].value).dtype == DType::I64 ? in[0].value : b.emit(cast_op, {in[0].value}, {{"dtype", DType::I64}}, op.span);
+  std::vector<ValueId> inputs{wide};
+  if (c.live() != no_value) inputs.push_back(c.live());
+  ValueId sizes = b.emit(lane_sizes_op, std::move(inputs), {{"lanes", int64_t{1}}, {"has_live", c.live() != no_value}}, op.span);
+  c.define(op.attrs.get<Dim>("defines"), sizes, op.span);
+  return {{sizes, true}};
 }
 std::vector<Sample> as_size_samples() { return {{{integers(DType::I32, {}, {5})}, {{"defines", Dim::symbol("s")}}}}; }
 
@@ -62,7 +70,7 @@ const OpDef as_size_op = {
     .diff = NotDifferentiable{"it works on integers"}, .code = CodeSize{}, .samples = as_size_samples};
 const OpDef dim_value_op = {
     .name = "dim_value", .doc = "A size as a value.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_dim_value, .eval = eval_dim_value, .batch = BatchCustom{batch_dim_value},
+    .infer = infer_dim_value, .eval = eval_dim_value, .batch = BatchCustom{batch_dim_value, flat_dim_value},
     .diff = NotDifferentiable{"it works on integers"}, .code = CodeSize{}, .samples = dim_value_samples};
 
 namespace {

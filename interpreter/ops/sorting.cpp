@@ -5,6 +5,7 @@
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/elementwise.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/runtime/sort.h"
@@ -116,15 +117,15 @@ std::vector<Sample> top_k_samples() {
 
 const OpDef sort_op = {
     .name = "sort", .doc = "Elements in ascending order along an axis.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_sort, .eval = eval_sort, .batch = BatchCustom{batch_sorting}, .diff = ByRule{nullptr, reverse_sort},
+    .infer = infer_sort, .eval = eval_sort, .batch = BatchCustom{batch_sorting, flat_sorting}, .diff = ByRule{nullptr, reverse_sort},
     .code = CodeCall{}, .samples = sort_samples};
 const OpDef argsort_op = {
     .name = "argsort", .doc = "Indices that would sort along an axis.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_argsort, .eval = eval_argsort, .batch = BatchCustom{batch_sorting},
+    .infer = infer_argsort, .eval = eval_argsort, .batch = BatchCustom{batch_sorting, flat_sorting},
     .diff = NotDifferentiable{"the result is an index"}, .code = CodeCall{}, .samples = sort_samples};
 const OpDef top_k_op = {
     .name = "top_k", .doc = "The k largest along the last axis, and their indices.", .surface = Internal{},
-    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_top_k, .eval = eval_top_k, .batch = BatchCustom{batch_top_k},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_top_k, .eval = eval_top_k, .batch = BatchCustom{batch_top_k, flat_top_k},
     .diff = ByRule{nullptr, reverse_top_k}, .code = CodeCall{}, .samples = top_k_samples};
 
 namespace {

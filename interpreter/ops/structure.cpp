@@ -3,6 +3,7 @@
 
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/diff_rules.h"
+#include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
@@ -291,11 +292,11 @@ const OpDef constant_op = {
     .code = CodeConstant{}, .samples = constant_samples};
 const OpDef iota_op = {
     .name = "iota", .doc = "Each element's index along one axis.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_iota, .eval = eval_iota, .batch = BatchCustom{batch_shared}, .diff = constant_result,
+    .infer = infer_iota, .eval = eval_iota, .batch = BatchCustom{batch_shared, flat_iota}, .diff = constant_result,
     .code = CodeIota{}, .samples = iota_samples};
 const OpDef broadcast_op = {
     .name = "broadcast", .doc = "Repetition along new axes and axes of size 1.", .surface = Internal{},
-    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_broadcast, .eval = eval_view, .batch = BatchCustom{batch_broadcast},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_broadcast, .eval = eval_view, .batch = BatchCustom{batch_broadcast, flat_broadcast},
     .diff = Linear{transpose_broadcast}, .code = CodeView{view_broadcast}, .samples = broadcast_samples};
 const OpDef unbroadcast_op = {
     .name = "unbroadcast", .doc = "Sum over the axes that `broadcast` adds or repeats.", .surface = Internal{},
@@ -303,19 +304,19 @@ const OpDef unbroadcast_op = {
     .diff = Linear{transpose_unbroadcast}, .code = CodeExpand{expand_unbroadcast}, .samples = unbroadcast_samples};
 const OpDef reshape_op = {
     .name = "reshape", .doc = "The same elements in row-major order under other sizes.", .surface = Internal{},
-    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_reshape, .eval = eval_reshape, .batch = BatchCustom{batch_reshape},
+    .effect = Effect::Pure, .ragged = RaggedRule::Dense, .infer = infer_reshape, .eval = eval_reshape, .batch = BatchCustom{batch_reshape, flat_reshape},
     .diff = Linear{transpose_reshape}, .code = CodeReshape{}, .samples = reshape_samples};
 const OpDef transpose_op = {
     .name = "transpose", .doc = "Axes in another order.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_transpose, .eval = eval_view, .batch = BatchCustom{batch_transpose}, .diff = Linear{transpose_transpose},
+    .infer = infer_transpose, .eval = eval_view, .batch = BatchCustom{batch_transpose, flat_transpose}, .diff = Linear{transpose_transpose},
     .code = CodeView{view_transpose}, .samples = transpose_samples};
 const OpDef slice_op = {
     .name = "slice", .doc = "A part with constant steps along each axis.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_slice, .eval = eval_view, .batch = BatchCustom{batch_slice}, .diff = Linear{transpose_slice},
+    .infer = infer_slice, .eval = eval_view, .batch = BatchCustom{batch_slice, flat_slice}, .diff = Linear{transpose_slice},
     .code = CodeView{view_slice}, .samples = slice_samples};
 const OpDef concat_op = {
     .name = "concat", .doc = "Arrays one after another along an axis.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_concat, .eval = eval_concat, .batch = BatchCustom{batch_concat}, .diff = Linear{transpose_concat},
+    .infer = infer_concat, .eval = eval_concat, .batch = BatchCustom{batch_concat, flat_concat}, .diff = Linear{transpose_concat},
     .code = CodeConcat{}, .samples = concat_samples};
 
 namespace {

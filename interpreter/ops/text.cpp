@@ -6,6 +6,8 @@
 
 #include "interpreter/ir/jit_entry.h"
 #include "interpreter/ops/batch_rules.h"
+#include "interpreter/ops/flat_rules.h"
+#include "interpreter/ops/row_ops_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/runtime/files.h"
@@ -99,9 +101,17 @@ template <Array (*Fn)(const Array&)> std::vector<Array> eval_units(EvalContext& 
 std::vector<BatchedValue> batch_rows(BatchContext&, const Function&, const Op& op, std::span<const BatchedValue>) {
   fail_lane_dependent(op.span);
 }
+/// One text a lane: the rows of all of them.
+std::vector<BatchedValue> batch_text(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  if (f.type(op.inputs[0]).rank() != 0 || !in[0].mapped) fail_lane_dependent(op.span);
+  Attrs attrs;
+  for (auto& [name, value] : op.attrs.items())
+    if (name != "defines") attrs.set(name, value);
+  return unpacked(c, op, c.out().emit(*op.def, {in[0].value}, std::move(attrs), op.span), op.attrs.get<Dim>("defines"));
+}
 template <DType To> constexpr OpDef rows_of_text(const char* name, const char* doc, EvalRule eval) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
-          .infer = infer_rows<To>, .eval = eval, .batch = BatchCustom{batch_rows}, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
+          .infer = infer_rows<To>, .eval = eval, .batch = BatchCustom{batch_text}, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
 }
 
 // ---- rows ----
@@ -110,6 +120,9 @@ std::vector<Type> infer_join(const InferInput& in) {
   TERCET_CHECK(t.dtype == DType::Str && t.rank() > 0);
   t.dims.pop_back();
   return {t};
+}
+std::vector<BatchedValue> batch_join(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  return emit_mapped(c, op, {c.mapped(in[0], op.span)}, op.attrs);
 }
 std::vector<Type> infer_lengths(const InferInput& in) {
   Type t{DType::I64, in.operands[0].dims};
@@ -200,29 +213,50 @@ std::vector<Type> infer_vocab(const InferInput& in) {
   Dim n = in.attrs.get<Dim>("defines");
   return {{DType::Str, {n}}, {DType::I64, {n}}};
 }
+/// Vocabularies by their token table, for the tables used last.
+class RecentVocabs {
+ public:
+  std::shared_ptr<const Vocab> find(const Array& tokens, bool unknown) {
+    std::scoped_lock lock(mutex_);
+    for (const Entry& e : entries_)
+      if (e.tokens.buffer == tokens.buffer && e.tokens.offset == tokens.offset && e.tokens.shape == tokens.shape && e.unknown == unknown) return e.vocab;
+    return nullptr;
+  }
+  void add(const Array& tokens, bool unknown, std::shared_ptr<const Vocab> vocab) {
+    std::scoped_lock lock(mutex_);
+    if (entries_.size() >= 4) entries_.erase(entries_.begin());
+    entries_.push_back({tokens, unknown, std::move(vocab)});
+  }
+
+ private:
+  struct Entry { Array tokens; bool unknown; std::shared_ptr<const Vocab> vocab; };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+RecentVocabs& recent_vocabs() {
+  static RecentVocabs recent;
+  return recent;
+}
+
+/// The hash table of a token table.
+std::shared_ptr<const Vocab> vocab_of(const Array& tokens, bool unknown) {
+  if (auto known = recent_vocabs().find(tokens, unknown)) return known;
+  VocabOptions options;
+  // The table has every token once, so counting it again numbers it as it is.
+  if (unknown && tokens.count()) options.unknown = std::string(tokens.data<StringRef>()->view());
+  auto made = Vocab::build(tokens, options);
+  recent_vocabs().add(tokens, unknown, made);
+  return made;
+}
 std::vector<Array> eval_vocab(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   return at_span(op, [&]() -> std::vector<Array> {
     VocabOptions options{op.attrs.get<int64_t>("max_size"), op.attrs.get<int64_t>("min_count"), {}};
     if (op.attrs.has("unknown")) options.unknown = text_attr(op, "unknown");
     auto v = Vocab::build(in[0], options);
     context.define(op, v->size());
+    recent_vocabs().add(v->tokens(), options.unknown.has_value(), v);
     return {v->tokens(), v->counts()};
   });
-}
-/// The hash table of a token table, kept for the tables used last.
-std::shared_ptr<const Vocab> vocab_of(const Array& tokens, bool unknown) {
-  struct Entry { Array tokens; bool unknown; std::shared_ptr<const Vocab> vocab; };
-  static std::mutex mutex;
-  static std::vector<Entry> recent;
-  std::scoped_lock lock(mutex);
-  for (const Entry& e : recent)
-    if (e.tokens.buffer == tokens.buffer && e.tokens.offset == tokens.offset && e.tokens.shape == tokens.shape && e.unknown == unknown) return e.vocab;
-  VocabOptions options;
-  // The table has every token once, so counting it again numbers it as it is.
-  if (unknown && tokens.count()) options.unknown = std::string(tokens.data<StringRef>()->view());
-  if (recent.size() >= 4) recent.erase(recent.begin());
-  recent.push_back({tokens, unknown, Vocab::build(tokens, options)});
-  return recent.back().vocab;
 }
 std::vector<Type> infer_encode(const InferInput& in) {   // table, tokens
   Type t{DType::I32, in.operands[1].dims};
@@ -282,9 +316,9 @@ std::vector<Array> eval_explain(EvalContext& context, const Function&, const Op&
   return context.call(op, {in.begin(), in.end()});
 }
 
-constexpr OpDef whole_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, Batch batch) {
+constexpr OpDef whole_row(const char* name, const char* doc, Effect effect, InferRule infer, EvalRule eval, Batch batch, Diff diff = on_text) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = effect, .ragged = RaggedRule::Whole, .infer = infer,
-          .eval = eval, .batch = batch, .diff = on_text, .code = CodeCall{}, .samples = nullptr};
+          .eval = eval, .batch = batch, .diff = diff, .code = CodeCall{}, .samples = nullptr};
 }
 
 }  // namespace
@@ -307,15 +341,15 @@ const OpDef tokenize_op = rows_of_text<DType::Str>("tokenize", "The tokens of ea
 const OpDef split_op = rows_of_text<DType::Str>("split", "The pieces between separators.", eval_split);
 const OpDef bytes_op = rows_of_text<DType::U8>("bytes", "The bytes of each text.", eval_units<text_bytes>);
 const OpDef codepoints_op = rows_of_text<DType::I32>("codepoints", "The code points of each text.", eval_units<code_points>);
-const OpDef join_op = whole_row("join", "The texts of each row in one.", Effect::Pure, infer_join, eval_text_with<join>, BatchElementwise{});
+const OpDef join_op = whole_row("join", "The texts of each row in one.", Effect::Pure, infer_join, eval_text_with<join>, BatchCustom{batch_join, flat_as_rows});
 const OpDef lengths_op = whole_row("lengths", "Length of each row.", Effect::Pure, infer_lengths, eval_lengths, BatchCustom{batch_rows});
-const OpDef flatten_op = whole_row("flatten", "All rows one after another.", Effect::Pure, infer_flatten, eval_flatten, BatchCustom{batch_rows});
-const OpDef ragged_op = whole_row("ragged", "Values cut into rows.", Effect::Pure, infer_ragged, eval_ragged, BatchCustom{batch_rows});
-const OpDef ragged_row_op = whole_row("ragged_row", "One row.", Effect::Pure, infer_ragged_row, eval_ragged_row, BatchCustom{batch_rows});
-const OpDef pad_op = whole_row("pad", "Rows cut or filled to one length.", Effect::Pure, infer_pad, eval_pad, BatchCustom{batch_rows});
+const OpDef flatten_op = whole_row("flatten", "All rows one after another.", Effect::Pure, infer_flatten, eval_flatten, BatchCustom{batch_rows}, Linear{transpose_flatten});
+const OpDef ragged_op = whole_row("ragged", "Values cut into rows.", Effect::Pure, infer_ragged, eval_ragged, BatchCustom{batch_rows}, Linear{transpose_ragged});
+const OpDef ragged_row_op = whole_row("ragged_row", "One row.", Effect::Pure, infer_ragged_row, eval_ragged_row, BatchCustom{batch_rows}, Linear{transpose_ragged_row});
+const OpDef pad_op = whole_row("pad", "Rows cut or filled to one length.", Effect::Pure, infer_pad, eval_pad, BatchCustom{batch_rows}, Linear{transpose_pad});
 const OpDef vocab_op = whole_row("vocab", "Tokens by falling count, and their counts.", Effect::Pure, infer_vocab, eval_vocab, BatchCustom{batch_rows});
-const OpDef encode_op = whole_row("encode", "Numbers of tokens.", Effect::Pure, infer_encode, eval_encode, BatchCustom{batch_encode});
-const OpDef decode_op = whole_row("decode", "Tokens of numbers.", Effect::Pure, infer_decode, eval_decode, BatchCustom{batch_encode});
+const OpDef encode_op = whole_row("encode", "Numbers of tokens.", Effect::Pure, infer_encode, eval_encode, BatchCustom{batch_encode, flat_encode});
+const OpDef decode_op = whole_row("decode", "Tokens of numbers.", Effect::Pure, infer_decode, eval_decode, BatchCustom{batch_encode, flat_encode});
 const OpDef read_text_op = whole_row("read_text", "A file as one text.", Effect::Output, infer_read_text, eval_read_text, BatchCustom{batch_rows});
 const OpDef read_lines_op = whole_row("read_lines", "The lines of a file.", Effect::Output, infer_read_lines, eval_read_lines, BatchCustom{batch_rows});
 const OpDef format_op = whole_row("format", "A value as text, by a format.", Effect::Pure, infer_text, eval_format, BatchByLoop{});

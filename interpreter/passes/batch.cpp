@@ -1,34 +1,71 @@
 #include "interpreter/passes/batch.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "interpreter/ir/jit_entry.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/jit_call.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/ops/row_ops.h"
 #include "interpreter/passes/common_keys.h"
+#include "interpreter/passes/packings.h"
 
 namespace tercet {
 namespace {
 
 class Batcher final : public BatchContext {
  public:
-  Batcher(Builder& out, const Dim& lanes, int64_t level, ValueId live, DimMap sizes)
-      : out_(out), lanes_(lanes), level_(level), live_(live), sizes_(std::move(sizes)) {}
+  Batcher(Builder& out, const Dim& lanes, int64_t level, ValueId live, DimMap sizes, std::shared_ptr<Packings> packings = nullptr)
+      : out_(out), lanes_(lanes), level_(level), live_(live), sizes_(std::move(sizes)), packings_(std::move(packings)) {
+    if (!packings_) packings_ = std::make_shared<Packings>(out, lanes);
+  }
 
   Builder& out() override { return out_; }
   const Dim& lanes() const override { return lanes_; }
   int64_t level() const override { return level_; }
   ValueId live() const override { return live_; }
-  Dim size(const Dim& d) const override { return d.substitute(sizes_); }
+  Dim size(const Dim& d) const override {
+    Dim known = in_lane_terms(d);
+    if (varies(known)) fail_lane_dependent({});
+    return known;
+  }
   std::vector<Dim> sizes(const std::vector<Dim>& d) const override {
     std::vector<Dim> all;
     for (const Dim& one : d) all.push_back(size(one));
     return all;
   }
 
+  using BatchContext::varies;
+  bool varies(const Dim& d) const override {
+    Dim known = in_lane_terms(d);
+    return packings_->varies(known) || (outer_ && outer_->varies(known));
+  }
+  const Packing& packing(const Dim& d, Span span) override { return packings_->of(own(d, span), span); }
+  ValueId sizes_of_lanes(const Dim& d, Span span) override { return packings_->in_lanes(own(d, span), span); }
+  ValueId ids(const Packing& p, Span span) override { return packings_->ids(p, span); }
+  ValueId places(const Packing& p, Span span) override { return packings_->places(p, span); }
+  const Packing& define(const Dim& symbol, const Dim& total, ValueId offsets, Span span) override {
+    return packings_->define(renamed(symbol), total, offsets, span);
+  }
+  const Packing& define(const Dim& symbol, ValueId lengths, Span span) override { return packings_->define(renamed(symbol), lengths, span); }
+  /// From here on the lane's symbol is the size of these lanes.
+  void share(const Dim& symbol, const Packing& packing) { sizes_[symbol.symbol_id()] = packing.size; }
+
+  BatchedValue packed(BatchedValue v, Span span) override {
+    if (v.packing) return v;
+    std::vector<Dim> dims = out_.type(mapped(v, span)).dims;
+    TERCET_CHECK(dims.size() > 1);
+    const Packing& p = packings_->uniform(dims[1], span);
+    dims.erase(dims.begin());
+    dims[0] = p.total;
+    return {out_.emit(reshape_op, {mapped(v, span)}, {{"dims", dims}}, span), true, &p};
+  }
+  ValueId as_ragged(BatchedValue v, Span span) override { return out_.emit(rows_at_op, {v.value, v.packing->offsets}, {}, span); }
+
   ValueId mapped(BatchedValue v, Span span) override {
+    if (v.packing) fail_lane_dependent(span);
     if (v.mapped) return v.value;
     const Type& type = out_.type(v.value);
     std::vector<Dim> dims = type.dims;
@@ -42,7 +79,7 @@ class Batcher final : public BatchContext {
     std::unordered_map<ValueId, BatchedValue> values;
     for (size_t i = 0; i < f.params.size(); ++i) {
       values[f.params[i]] = arguments[i];
-      bind_sizes(f.type(f.params[i]).dims, lane_type(arguments[i]).dims, sizes_);
+      bind_sizes(f.type(f.params[i]).dims, in_lane_terms(lane_type(arguments[i]).dims), sizes_);
     }
     for (const Op& op : f.ops) {
       std::vector<BatchedValue> in;
@@ -59,7 +96,9 @@ class Batcher final : public BatchContext {
   }
 
   std::vector<BatchedValue> batch_body(const Function& body, std::span<const BatchedValue> operands, ValueId live) override {
-    return Batcher(out_, lanes_, level_, live == no_value ? live_ : live, sizes_).run(body, operands);
+    Batcher inner(out_, lanes_, level_, live == no_value ? live_ : live, sizes_, packings_);
+    inner.outer_ = outer_;
+    return inner.run(body, operands);
   }
 
   ClosedBody batch_closed(const Function& body, const std::vector<bool>& mapped, const std::vector<bool>& force,
@@ -74,6 +113,7 @@ class Batcher final : public BatchContext {
     }
     ValueId live = live_ != no_value || masked ? inner.param({DType::Bool, {lanes_}}) : no_value;
     Batcher nested(inner, lanes_, level_, live, sizes_);
+    nested.outer_ = this;
     std::vector<BatchedValue> results = nested.run(body, arguments);
     ClosedBody out;
     std::vector<ValueId> ids;
@@ -160,11 +200,60 @@ class Batcher final : public BatchContext {
   }
 
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
+    if (is_uneven(f, op, in)) return batch_uneven(f, op, in);
     bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
-    if (!any_mapped && !has_effects(op) && !meets_over(op, level_)) return emit_shared(f, op, in);
+    if (!any_mapped && !has_effects(op) && !meets_over(op, level_) && !bodies_vary(op)) return emit_shared(f, op, in);
     if (auto* custom = std::get_if<BatchCustom>(&op.def->batch)) return custom->rule(*this, f, op, in);
     if (std::holds_alternative<BatchByLoop>(op.def->batch)) return loop_over_lanes(f, op, in);
     return elementwise(op, in);
+  }
+
+  /// Does a size that it reads, makes or names differ between lanes?
+  bool is_uneven(const Function& f, const Op& op, std::span<const BatchedValue> in) const {
+    for (const BatchedValue& v : in)
+      if (v.packing) return true;
+    bool uneven = false;
+    for (uint32_t i = 0; i < op.outputs; ++i)
+      for (const Dim& d : f.type(op.output(i)).dims) uneven |= varies(d);
+    for (auto& [name, attr] : op.attrs.items())
+      if (name != "defines") for_each_dim(attr, [&](const Dim& d) { uneven |= varies(d); });
+    return uneven;
+  }
+
+  /// Does a body name a size that differs between lanes?
+  bool bodies_vary(const Op& op) const {
+    std::vector<uint64_t> symbols;
+    for (const FunctionPtr& body : op.bodies) collect_symbols(*body, symbols);
+    return std::any_of(symbols.begin(), symbols.end(), [&](uint64_t s) {
+      auto known = sizes_.find(s);
+      return known != sizes_.end() && varies(known->second);
+    });
+  }
+
+  std::vector<BatchedValue> batch_uneven(const Function& f, const Op& op, std::span<const BatchedValue> in) {
+    auto* custom = std::get_if<BatchCustom>(&op.def->batch);
+    if (custom && custom->flat) return custom->flat(*this, f, op, in);
+    if (!std::holds_alternative<BatchElementwise>(op.def->batch)) fail_lane_dependent(op.span);
+    std::vector<ValueId> inputs;
+    for (const BatchedValue& v : in) {
+      if (!v.packing || v.packing != in[0].packing) fail_lane_dependent(op.span);
+      inputs.push_back(v.value);
+    }
+    return {{out_.emit(*op.def, std::move(inputs), rewrite_attrs(op.attrs, sizes_), op.span), true, in[0].packing}};
+  }
+
+  /// A body that is batched twice defines its symbols twice: each time they get names of their own.
+  Dim renamed(const Dim& symbol) { return sizes_[symbol.symbol_id()] = Dim::symbol(symbol.text()); }
+  Dim in_lane_terms(const Dim& d) const { return d.substitute(sizes_); }
+  std::vector<Dim> in_lane_terms(std::vector<Dim> dims) const {
+    for (Dim& d : dims) d = in_lane_terms(d);
+    return dims;
+  }
+  /// A size in the lane's terms whose symbols are this function's; those of an enclosing one have no values here.
+  Dim own(const Dim& d, Span span) const {
+    Dim known = in_lane_terms(d);
+    if (outer_ && outer_->varies(known)) fail_lane_dependent(span);
+    return known;
   }
 
   std::vector<BatchedValue> elementwise(const Op& op, std::span<const BatchedValue> in) {
@@ -175,7 +264,9 @@ class Batcher final : public BatchContext {
 
   /// A symbol that the original got from this result means, from here on, what the batched result has in its place.
   void note_result_sizes(const Function& f, const Op& op, uint32_t i, BatchedValue result) {
-    if (op.attrs.has("defines")) bind_sizes(f.type(op.output(i)).dims, lane_type(result).dims, sizes_);
+    if (!op.attrs.has("defines")) return;
+    std::vector<Dim> made = f.type(op.output(i)).dims;
+    if (!varies(made)) bind_sizes(made, lane_type(result).dims, sizes_);
   }
 
   Builder& out_;
@@ -183,6 +274,8 @@ class Batcher final : public BatchContext {
   int64_t level_;
   ValueId live_;
   DimMap sizes_;
+  std::shared_ptr<Packings> packings_;   // of out_
+  const Batcher* outer_ = nullptr;       // a closed body's: of the function around it
 };
 
 }  // namespace
@@ -198,7 +291,35 @@ void fail_lane_dependent(Span span) {
 
 std::vector<BatchedValue> batch_into(Builder& out, const Function& f, std::span<const BatchedValue> arguments, const Dim& lanes,
                                      int64_t level) {
-  return Batcher(out, lanes, level, no_value, {}).run(f, arguments);
+  Batcher batcher(out, lanes, level, no_value, {});
+  std::vector<BatchedValue> flat(arguments.begin(), arguments.end());
+  struct Parts { ValueId values = no_value; const Packing* packing = nullptr; };
+  std::map<ValueId, Parts> known;   // an array that is mapped twice is taken apart once
+  for (size_t i = 0; i < flat.size(); ++i) {
+    BatchedValue& v = flat[i];
+    const Type type = out.type(v.value), in_lane = f.type(f.params[i]);
+    if (!v.mapped || !type.is_ragged()) continue;
+    if (!type.dims[1].is_ragged() || in_lane.is_ragged()) fail_lane_dependent({});
+    Parts& parts = known[v.value];
+    if (!parts.packing && batcher.varies(in_lane.dims[0])) {   // rows that were checked to be as long as others
+      parts.packing = &batcher.packing(in_lane.dims[0], {});
+      ValueId values = out.emit(*find_op("flatten"), {v.value}, {{"defines", Dim::symbol("total")}});
+      std::vector<Dim> dims = out.type(values).dims;
+      dims[0] = parts.packing->total;
+      parts.values = out.emit(reshape_op, {values}, {{"dims", dims}});
+    } else if (parts.packing) {
+      batcher.share(in_lane.dims[0], *parts.packing);
+    } else {
+      Dim total = Dim::symbol("total");
+      parts.values = out.emit(*find_op("flatten"), {v.value}, {{"defines", total}});
+      parts.packing = &batcher.define(in_lane.dims[0], total, out.emit(row_offsets_op, {v.value}), {});
+    }
+    v = {parts.values, true, parts.packing};
+  }
+  std::vector<BatchedValue> results = batcher.run(f, flat);
+  for (BatchedValue& v : results)
+    if (v.packing) v = {batcher.as_ragged(v, {}), true};
+  return results;
 }
 
 BatchedFunction batch_function(const Function& f, const std::vector<bool>& mapped, const Dim& lanes, bool force_mapped, int64_t level) {

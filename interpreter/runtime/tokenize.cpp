@@ -2,6 +2,11 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
@@ -22,6 +27,88 @@ struct Pattern {
     return options;
   }
   RE2 expression;
+};
+
+/// A pattern that is one class of characters, n times or more: `\w+`, `\w\w+`, `[a-z]{2,}`. Its matches are the runs of such
+/// characters that are long enough, which needs no automaton.
+class RunPattern {
+ public:
+  /// Nullopt where the pattern is another.
+  static std::optional<RunPattern> read(std::string_view pattern) {
+    size_t length = class_length(pattern);
+    if (!length) return std::nullopt;
+    std::string_view one = pattern.substr(0, length), rest = pattern.substr(length);
+    int64_t least = 1;
+    while (rest.size() > length && rest.substr(0, length) == one) rest.remove_prefix(length), ++least;
+    if (rest.size() > 3 && rest.front() == '{' && rest.substr(rest.size() - 2) == ",}" && rest.size() < 6) {
+      std::string_view digits = rest.substr(1, rest.size() - 3);
+      if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+      least += std::stoll(std::string(digits)) - 1;
+    } else if (rest != "+") {
+      return std::nullopt;
+    }
+    if (least < 1) return std::nullopt;
+    return RunPattern(one, least);
+  }
+
+  void append(const StringRef& text, std::vector<StringRef>& row) const {
+    std::string_view all = text.view();
+    for (size_t i = 0; i < all.size();) {
+      const size_t begin = i;
+      int64_t length = 0;
+      while (i < all.size()) {
+        auto c = static_cast<unsigned char>(all[i]);
+        size_t after = i + 1;
+        if (c < 0x80 ? !ascii_[c] : !contains(all, i, &after)) break;
+        i = after, ++length;
+      }
+      if (length >= least_) {
+        row.emplace_back(all.substr(begin, i - begin));
+        poll_at(static_cast<int64_t>(row.size()));
+      }
+      if (i < all.size()) next_code_point(all, &i);   // the one that ended the run
+      while (i < all.size() && static_cast<unsigned char>(all[i]) < 0x80 && !ascii_[static_cast<unsigned char>(all[i])]) ++i;
+    }
+  }
+
+ private:
+  RunPattern(std::string_view one, int64_t least)
+      : expression_(std::make_unique<Pattern>(one)), number_(next_number_.fetch_add(1)), least_(least) {
+    for (int c = 0; c < 0x80; ++c) {
+      char text = static_cast<char>(c);
+      ascii_[static_cast<size_t>(c)] = RE2::FullMatch(re2::StringPiece(&text, 1), expression_->expression);
+    }
+  }
+
+  /// Bytes of the class that the pattern begins with, 0 when it does not begin with one.
+  static size_t class_length(std::string_view p) {
+    if (p.size() > 2 && p[0] == '\\' && std::string_view("wdsWDS").find(p[1]) != std::string_view::npos) return 2;
+    if (p.empty() || p[0] != '[') return 0;
+    const size_t first = p.size() > 1 && p[1] == '^' ? 2 : 1;
+    for (size_t i = first; i < p.size(); ++i) {
+      if (p[i] == '\\') ++i;
+      else if (p[i] == '[') return 0;   // [:alpha:] and its like
+      else if (p[i] == ']' && i > first) return i + 1;
+    }
+    return 0;
+  }
+
+  /// Is the character at `at`, which is not ASCII, of the class? Answers are kept by thread.
+  bool contains(std::string_view text, size_t at, size_t* after) const {
+    *after = at;
+    const uint32_t c = next_code_point(text, after);
+    struct Known { int64_t of = 0; uint32_t c = 0; bool yes = false; };
+    thread_local std::array<Known, 1024> cache;
+    Known& known = cache[c % cache.size()];
+    if (known.of != number_ || known.c != c)
+      known = {number_, c, RE2::FullMatch(re2::StringPiece(text.data() + at, *after - at), expression_->expression)};
+    return known.yes;
+  }
+
+  static inline std::atomic<int64_t> next_number_{1};   // tells patterns apart in the caches
+  std::unique_ptr<Pattern> expression_;
+  int64_t number_, least_;
+  std::array<bool, 128> ascii_{};
 };
 
 void append_words(const StringRef& text, std::vector<StringRef>& row) {
@@ -66,7 +153,9 @@ Array tokenize(const Array& texts, std::string_view kind) {
   if (kind == "words") return map_to_rows<StringRef>(texts, DType::Str, append_words);
   if (kind == "chars") return map_to_rows<StringRef>(texts, DType::Str, append_chars);
   if (kind == "bytes") return text_bytes(texts);
-  Pattern pattern(kind);
+  Pattern pattern(kind);   // errors are this one's, whichever way it is matched
+  if (std::optional<RunPattern> runs = RunPattern::read(kind))
+    return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) { runs->append(text, row); });
   return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
     append_matches(pattern.expression, text, row);
   });

@@ -170,7 +170,21 @@ bool is_word_character(uint32_t c) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;   // letters, marks, numbers
 }
 
+/// A word of ASCII letters and digits alone, which ends at another ASCII character: found without looking at code points.
+/// Leaves *at before anything else, and the answer empty.
+std::string_view next_plain_word(std::string_view text, size_t* at) {
+  size_t i = *at;
+  while (i < text.size() && (class_at(text, i) == Other || class_at(text, i) == Apostrophe)) ++i;
+  *at = i;
+  while (i < text.size() && class_at(text, i) == Word) ++i;
+  if (i < text.size() && class_at(text, i) != Other) return {};
+  std::string_view word = text.substr(*at, i - *at);
+  *at = i;
+  return word;
+}
+
 std::string_view next_word(std::string_view text, size_t* at) {
+  if (std::string_view word = next_plain_word(text, at); !word.empty()) return word;
   size_t begin = std::string_view::npos, i = *at;
   while (i < text.size()) {
     size_t here = i;

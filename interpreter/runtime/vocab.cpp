@@ -20,26 +20,40 @@ struct TokenCounts {
   StringTable table;
   std::vector<int64_t> counts;
 
-  void add(const StringRef& token, int64_t times) {
+  int32_t add(const StringRef& token, int64_t times) {
     auto n = static_cast<size_t>(table.insert(token));
     if (n == counts.size()) counts.push_back(0);
     counts[n] += times;
+    return static_cast<int32_t>(n);
   }
 };
 
 /// Every thread counts a stretch of the tokens; merging the stretches in order keeps the order of first appearance.
-TokenCounts count_tokens(const Array& tokens) {
+/// `numbers` (unless null) gets each token's place among the distinct ones.
+TokenCounts count_tokens(const Array& tokens, int32_t* numbers) {
   const StringRef* in = tokens.data<StringRef>();
   int64_t total = total_elements(tokens);
-  std::vector<TokenCounts> parts(static_cast<size_t>(chunk_count(total, count_grain)));
-  parallel_chunks(total, count_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
+  const int64_t grain = std::max(count_grain, total / (2 * available_threads()));   // each part's distinct tokens are merged one by one
+  std::vector<TokenCounts> parts(static_cast<size_t>(chunk_count(total, grain)));
+  parallel_chunks(total, grain, [&](int64_t chunk, int64_t begin, int64_t end) {
     TokenCounts& part = parts[static_cast<size_t>(chunk)];
-    for (int64_t i = begin; i < end; ++i) poll_at(i), part.add(in[i], 1);
+    for (int64_t i = begin; i < end; ++i) {
+      poll_at(i);
+      const int32_t n = part.add(in[i], 1);
+      if (numbers) numbers[i] = n;
+    }
   });
   TokenCounts all;
   if (!parts.empty()) all = std::move(parts.front());
+  std::vector<std::vector<int32_t>> merged(parts.size());
   for (size_t p = 1; p < parts.size(); ++p)
-    for (size_t n = 0; n < parts[p].counts.size(); ++n) all.add(parts[p].table.text(static_cast<int64_t>(n)), parts[p].counts[n]);
+    for (size_t n = 0; n < parts[p].counts.size(); ++n)
+      merged[p].push_back(all.add(parts[p].table.text(static_cast<int64_t>(n)), parts[p].counts[n]));
+  if (numbers)
+    parallel_chunks(total, grain, [&](int64_t chunk, int64_t begin, int64_t end) {
+      const std::vector<int32_t>& names = merged[static_cast<size_t>(chunk)];
+      for (int64_t i = begin; i < end && chunk > 0; ++i) numbers[i] = names[static_cast<size_t>(numbers[i])];
+    });
   return all;
 }
 
@@ -61,6 +75,10 @@ Array encode_same_shape(const Vocab& vocab, const Array& tokens) {
   Array out = like_texts(tokens, DType::I32);
   const StringRef* in = tokens.data<StringRef>();
   int32_t* to = out.data<int32_t>();
+  if (const int32_t* known = vocab.numbers_of(tokens)) {
+    std::copy_n(known, total_elements(tokens), to);
+    return out;
+  }
   parallel_chunks(total_elements(tokens), encode_grain, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) poll_at(i), to[i] = vocab.find(in[i]);
   });
@@ -87,10 +105,16 @@ std::pair<Array, std::vector<int64_t>> innermost_rows(const Array& tokens) {
 
 }  // namespace
 
+int64_t Vocab::total_of(const Array& tokens) { return total_elements(tokens); }
+
 std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOptions& options) {
   if (options.max_size < -1 || options.min_count < 0)
     fail(Kind::Value, {}, fmt::format("vocab: max_size={} and min_count={} must not be negative", options.max_size, options.min_count));
-  TokenCounts all = count_tokens(tokens);
+  constexpr int64_t most_numbers = 1 << 28;   // of tokens, 4 bytes each
+  const int64_t total = total_elements(tokens);
+  Array numbers = total <= most_numbers ? Array::make(DType::I32, {total}) : Array();
+  int32_t* number = numbers.buffer ? numbers.data<int32_t>() : nullptr;
+  TokenCounts all = count_tokens(tokens, number);
   std::vector<size_t> chosen = chosen_tokens(all, options);
   if (chosen.size() >= INT32_MAX) fail(Kind::Limit, {}, "a vocabulary may have at most 2,147,483,646 entries");
 
@@ -113,6 +137,15 @@ std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOption
   vocab->has_unknown_ = options.unknown.has_value();
   const StringRef* entries = vocab->tokens_.data<StringRef>();
   for (size_t n = 0; n < texts.size(); ++n) vocab->table_.insert(entries[n]);
+  if (!number) return vocab;
+  std::vector<int32_t> ids(all.counts.size(), options.unknown ? 0 : -1);
+  for (size_t n = 0; n < chosen.size(); ++n) ids[chosen[n]] = static_cast<int32_t>(n + options.unknown.has_value());
+  parallel_chunks(total, count_grain, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) number[i] = ids[static_cast<size_t>(number[i])];
+  });
+  vocab->numbers_ = std::move(numbers);
+  vocab->from_ = tokens.buffer;
+  vocab->from_offset_ = tokens.offset;
   return vocab;
 }
 
@@ -131,6 +164,11 @@ Array encode(const Vocab& vocab, const Array& tokens) {
   std::vector<int64_t> lengths(offsets.size() - 1);
   for (size_t r = 0; r < lengths.size(); ++r)
     lengths[r] = std::count_if(in + offsets[r], in + offsets[r + 1], [](int32_t id) { return id >= 0; });
+  if (kept == total) {
+    ids.shape = tokens.shape;
+    ids.ragged = tokens.ragged;
+    if (tokens.rank() == 1 || tokens.shape.back() == ragged_axis) return ids;
+  }
   Array values = Array::make(DType::I32, {kept});
   std::copy_if(in, in + total, values.data<int32_t>(), [](int32_t id) { return id >= 0; });
   return tokens.rank() == 1 ? values : ragged_under(outer, std::move(values), lengths);

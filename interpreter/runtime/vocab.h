@@ -35,7 +35,17 @@ class Vocab {
   const Array& tokens() const { return tokens_; }    // str[size], by number
   const Array& counts() const { return counts_; }    // i64[size]; the unknown token counts all that it stands for
 
+  /// i32: the numbers of exactly the tokens it was built from (-1: left out), which building has found; null for others.
+  const int32_t* numbers_of(const Array& tokens) const {
+    bool same = numbers_.buffer && tokens.offset == from_offset_ && !tokens.buffer.owner_before(from_) && !from_.owner_before(tokens.buffer) && !from_.expired();
+    return same && total_of(tokens) == numbers_.shape[0] ? numbers_.data<int32_t>() : nullptr;
+  }
+
  private:
+  static int64_t total_of(const Array& tokens);
+  Array numbers_;
+  std::weak_ptr<Buffer> from_;
+  int64_t from_offset_ = 0;
   StringTable table_;
   Array tokens_, counts_;
   bool has_unknown_ = false;

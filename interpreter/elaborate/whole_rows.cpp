@@ -1,0 +1,153 @@
+// Arrays whose rows differ in length, taken whole: rows that go together in operators, and functions of the library that
+// work within rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/elaborate/lowering.h"
+#include "interpreter/ops/row_ops.h"
+#include "interpreter/ops/rows.h"
+
+namespace tercet {
+namespace {
+
+/// What a function does with rows of different length when its axis is not given.
+enum class Default : uint8_t {
+  Everything,   // all elements, as one row: sum(r)
+  Rows          // each row: sort(r)
+};
+struct RowFunction { const char* name; Default without_axis; };
+constexpr RowFunction row_functions[] = {
+    {"sum", Default::Everything}, {"prod", Default::Everything}, {"max", Default::Everything}, {"min", Default::Everything},
+    {"any", Default::Everything}, {"all", Default::Everything}, {"argmax", Default::Everything}, {"argmin", Default::Everything},
+    {"count", Default::Everything}, {"cumsum", Default::Everything}, {"cumprod", Default::Everything}, {"cummax", Default::Everything},
+    {"cummin", Default::Everything}, {"mean", Default::Everything}, {"var", Default::Everything}, {"std", Default::Everything},
+    {"norm", Default::Everything}, {"average", Default::Everything}, {"ptp", Default::Everything}, {"quantile", Default::Everything},
+    {"percentile", Default::Everything}, {"median", Default::Everything}, {"nansum", Default::Everything}, {"nanmean", Default::Everything},
+    {"nanmax", Default::Everything}, {"nanmin", Default::Everything}, {"logsumexp", Default::Everything},
+    {"sort", Default::Rows}, {"argsort", Default::Rows}, {"softmax", Default::Rows}, {"log_softmax", Default::Rows}, {"diff", Default::Rows},
+    {"flip", Default::Rows}, {"top_k", Default::Rows}, {"bincount", Default::Rows}, {"unique", Default::Rows}, {"unique_counts", Default::Rows},
+    {"nonzero", Default::Rows}, {"layer_norm", Default::Rows}, {"rms_norm", Default::Rows}, {"one_hot", Default::Rows}, {"windows", Default::Rows},
+    {"ngrams", Default::Rows}, {"isin", Default::Rows}, {"roll", Default::Rows}};
+
+/// The library's function of that value, or null.
+const RowFunction* row_function(const Sym& function) {
+  std::string name;
+  if (auto* c = function.as<Sym::Closure>(); c && c->library) name = c->code->name;
+  if (auto* b = function.as<Sym::Builtin>()) name = b->def->name;
+  for (const RowFunction& f : row_functions)
+    if (name == f.name) return &f;
+  return nullptr;
+}
+
+}  // namespace
+
+Sym Elaborator::rows_together(std::span<const Leaf> leaves, const std::function<Sym(std::span<const Leaf>)>& body) {
+  const Leaf* first = nullptr;   // the ragged one whose lengths hold
+  for (const Leaf& x : leaves)
+    if (x.type.is_ragged() && (!first || x.type.rank() > first->type.rank())) first = &x;
+  TERCET_CHECK(first);
+  const Dim rows = first->type.dims[0];
+  const int rank = first->type.rank();
+  std::vector<Leaf> mapped;
+  std::vector<bool> is_mapped;
+  ValueId lengths = no_value;
+  for (const Leaf& x : leaves) {
+    // From the last axis: one axis less than the rows have means the same for every row.
+    bool along = x.type.rank() == rank && !(x.type.dims[0].is(1) && !x.type.is_ragged());
+    is_mapped.push_back(along);
+    if (x.type.is_ragged() && !along) error(Kind::Shape, fmt::format("{} and {} do not go together", describe(*first), describe(x)));
+    if (x.type.rank() > rank) error(Kind::Shape, fmt::format("{} and {} do not go together", describe(*first), describe(x)), "rows take a value each from an array of shape (rows, 1)");
+    if (!along) continue;
+    if (!(x.type.dims[0] == rows)) require_equal(rows, x.type.dims[0], "{left} rows against {right}");
+    if (x.type.is_ragged() && x.type.dims[1].is_ragged() && x.id != first->id) {
+      if (lengths == no_value) lengths = builder().emit(row_offsets_op, {use(*first)}, {}, span_);
+      emit_effect(check_rows_op, {lengths, builder().emit(row_offsets_op, {use(x)}, {}, span_)}, {});
+    }
+    Leaf y = frame_->result(use(x), x.weak);
+    if (!(x.type.dims[0] == rows) && !x.type.is_ragged()) {
+      std::vector<Dim> dims = x.type.dims;
+      dims[0] = rows;
+      y = broadcast_to(y, dims);
+    }
+    mapped.push_back(y);
+  }
+  return map_lanes("row", rows, mapped, [&](std::span<const Leaf> params) -> Sym {
+    std::vector<Leaf> inner;
+    size_t at = 0;
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (is_mapped[i]) inner.push_back(params[at++]);
+      else if (leaves[i].type.rank() == rank) inner.push_back(reshape(leaves[i], {leaves[i].type.dims.begin() + 1, leaves[i].type.dims.end()}));
+      else inner.push_back(leaves[i]);
+    }
+    return body(inner);
+  }, true);
+}
+
+std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<CallArgument>& arguments, Span span) {
+  const Leaf* x = arguments.empty() || !arguments[0].name.empty() ? nullptr : arguments[0].value.leaf();
+  if (!x || !x->type.is_ragged()) return std::nullopt;
+  const RowFunction* known = row_function(function);
+  if (!known) return std::nullopt;
+  // Where the axis stands: by name, or at the place of the parameter.
+  std::vector<std::string> names = parameter_names(function);
+  auto place = static_cast<size_t>(std::find(names.begin(), names.end(), "axis") - names.begin());
+  Sym* axis = nullptr;
+  size_t position = 0;
+  for (CallArgument& a : arguments) {
+    if (a.name == "axis" || (a.name.empty() && position == place)) axis = &a.value;
+    position += a.name.empty();
+  }
+  const int rank = x->type.rank();
+  if (!axis || axis->is_none()) {
+    if (known->without_axis == Default::Everything) {
+      arguments[0].value = emit(*find_op("flatten"), {use(*x)}, {{"defines", Dim::symbol("total")}});
+      return apply(function, std::move(arguments), span);
+    }
+  } else if (!axis->as<Sym::Tuple>()) {
+    int64_t k = this->axis(*axis, rank, "`axis`");
+    if (k == 0)
+      error(Kind::Unsupported, fmt::format("`{}` across rows of different length: this is {}", known->name, describe(*x)), "pad(x) makes them of one length; axis=1 goes along each row");
+    *axis = int_leaf(k - 1);
+  } else {
+    Sym::Tuple inner;
+    for (int64_t k : axes(*axis, rank)) {
+      if (k == 0) error(Kind::Unsupported, fmt::format("`{}` across rows of different length: this is {}", known->name, describe(*x)), "leave the axis out for all elements");
+      inner.elements.push_back(int_leaf(k - 1));
+    }
+    *axis = inner;
+  }
+  std::vector<Leaf> ragged;
+  for (const CallArgument& a : arguments)
+    if (const Leaf* y = a.value.leaf(); y && y->type.is_ragged()) ragged.push_back(*y);
+  return rows_together(ragged, [&](std::span<const Leaf> rows) -> Sym {
+    std::vector<CallArgument> inner = arguments;
+    size_t at = 0;
+    for (CallArgument& a : inner)
+      if (const Leaf* y = a.value.leaf(); y && y->type.is_ragged()) a.value = rows[at++];
+    return apply(function, std::move(inner), span);
+  });
+}
+
+Leaf Elaborator::concat_ragged(std::span<const Leaf> parts) {
+  std::vector<Leaf> values, lengths;
+  for (const Leaf& x : parts) {
+    if (x.type.rank() != parts[0].type.rank()) error(Kind::Shape, fmt::format("concat takes arrays with equally many axes: {} and {}", describe(parts[0]), describe(x)));
+    for (size_t k = 2; k < x.type.dims.size(); ++k) {
+      if (x.type.dims[k].is_ragged()) error(Kind::Unsupported, fmt::format("concat of rows of rows: this is {}", describe(x)));
+      require_equal(parts[0].type.dims[k], x.type.dims[k], "concat takes rows of one shape: size {left} against {right}");
+    }
+    if (x.type.is_ragged()) {
+      values.push_back(emit(*find_op("flatten"), {use(x)}, {{"defines", Dim::symbol("total")}}));
+      lengths.push_back(emit(*find_op("lengths"), {use(x)}));
+    } else {
+      std::vector<Dim> dims(x.type.dims.begin() + 1, x.type.dims.end());
+      dims[0] = x.type.dims[0] * x.type.dims[1];
+      values.push_back(reshape(frame_->result(use(x)), dims));
+      lengths.push_back(full({x.type.dims[0]}, size_leaf(x.type.dims[1]), DType::I64));
+    }
+  }
+  return emit(*find_op("ragged"), {use(concat(values, 0)), use(concat(lengths, 0))});
+}
+
+}  // namespace tercet

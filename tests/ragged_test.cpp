@@ -1,0 +1,198 @@
+// vmap over rows of different length means a loop over the rows, bit for bit: interpreted, jit, --jit-all; with empty rows,
+// one row, no row, and a row much longer than the others.
+#include <catch2/catch.hpp>
+
+#include "codegen/backend.h"
+#include "interpreter/engine/session.h"
+#include "tests/random/equal.h"
+
+namespace tercet {
+namespace {
+
+/// A function of one row x of numbers. `flat`: it must not need a loop over the rows.
+struct Case {
+  const char* function;
+  bool flat = true;
+  bool several = false;   // more than one axis of its result differs: compared element by element
+};
+
+const Case cases[] = {
+    {"x => x * 2 + 1"},
+    {"x => where(x > 3, x, -x)"},
+    {"x => sum(x)"},
+    {"x => prod(x)"},
+    {"x => any(x > 5)"},
+    {"x => all(x > -50)"},
+    {"x => count(x)"},
+    {"x => mean(x)"},
+    {"x => var(x)"},
+    {"x => sum(x * x, keepdims=true)"},
+    {"x => cumsum(x)"},
+    {"x => cumprod(x)"},
+    {"x => cummax(x)"},
+    {"x => cummin(x)"},
+    {"x => sort(x)"},
+    {"x => sort(x, descending=true)"},
+    {"x => argsort(x)"},
+    {"x => x[::-1]"},
+    {"x => x[1:]"},
+    {"x => x[:-1]"},
+    {"x => x[2:5]"},
+    {"x => x[::2]"},
+    {"x => x[x > 3]"},
+    {"x => nonzero(x > 3)"},
+    {"x => x[1:] - x[:-1]"},
+    {"x => len(x)"},
+    {"x => x + len(x)"},
+    {"x => arange(len(x))"},
+    {"x => x - mean(x)"},
+    {"x => concat((x, x))"},
+    {"x => concat(([1.0], x[1:], x))"},
+    {"x => concat((zeros(3), f32(x)))"},
+    {"x => bincount(i32(abs(x)) % 7, length=7)"},
+    {"x => table[i32(abs(x)) % 11]"},
+    {"x => sum(wide[i32(abs(x)) % 11], axis=0)"},
+    {"x => mean(wide[i32(abs(x)) % 11], axis=0)"},
+    {"x => mean(wide[i32(abs(x)) % 11], axis=1)"},
+    {"x => max(wide[i32(abs(x)) % 11], axis=1)"},
+    {"x => sum(wide[i32(abs(x)) % 11])"},
+    {"x => wide[i32(abs(x)) % 11] @ ones((5, 2))"},
+    {"x => wide[i32(abs(x)) % 11] @ [1.0, 2.0, 3.0, 4.0, 5.0]"},
+    {"x => [1.0, 2.0, 3.0, 4.0, 5.0] @ transpose(wide[i32(abs(x)) % 11])"},
+    {"x => dot(f32(x), f32(x))"},
+    {"x => f32(x) @ wide[i32(abs(x)) % 11]"},
+    {"x => wide[i32(abs(x)) % 11][:, 2]"},
+    {"x => wide[i32(abs(x)) % 11][:, 1:3]"},
+    {"x => sort(wide[i32(abs(x)) % 11], axis=1)"},
+    {"x => cumsum(wide[i32(abs(x)) % 11], axis=1)"},
+    {"x => cumsum(wide[i32(abs(x)) % 11], axis=0)"},
+    {"x => sort(wide[i32(abs(x)) % 11], axis=0)"},
+    {"x => reshape(wide[i32(abs(x)) % 11], -1)"},
+    {"x => expand_dims(x, 1) * [1, 2, 3]"},
+    {"x => sum(expand_dims(x, 1) * [1, 2, 3], axis=0)"},
+    {"x => one_hot(i32(abs(x)) % 4, 4)"},
+    {"x => [v * 2 for v in x]"},
+    {"x => [x[i : i + 2] for i in 0..max([len(x) - 1, 0])]"},
+    {"x => vmap(y => y * 2)(x)"},
+    {"x => if sum(x) > 10 { x } else { -x }"},
+    {"x => if len(x) > 2 { sum(x) } else { x[0:1] |> sum }"},
+    {"x => put(zeros(8), i32(abs(x)) % 8, f32(x), op=\"add\")"},
+    {"x => put(x, i32(abs(x)) % 3, 9, mode=\"drop\")"},
+    {"x => diff(x)"},
+    {"x => flip(x)"},
+    {"x => exp(-abs(f32(x))) / 3"},
+    {"x => unique(x)", false},
+    {"x => norm(x)"},
+    {"x => median(concat((x, [1])))", false},
+    {"x => outer(x, x)", false, true},
+    {"x => transpose(wide[i32(abs(x)) % 11])", false, true},
+    {"x => { var s = 0\nfor v in x { s = s * 3 + i32(v) }\ns }", false},
+    {"x => { var i = 0\nwhile i < len(x) { i += 2 }\ni }", false},
+    {"x => { var y = x\ny[0:1] = 7\ny }", false},
+    {"x => scan((c, v) => (c + v, c * v), zeros((), dtype(x)), x)[1]", false},
+    // errors: the first row that fails, as a loop finds it
+    {"x => x[0]"},
+    {"x => x[2]"},
+    {"x => x[-1]"},
+    {"x => max(x)"},
+    {"x => argmax(x)"},
+    {"x => top_k(x, 2)[0]"},
+    {"x => softmax(x)"},
+    {"x => logsumexp(x)"},
+    {"x => x[i32(x)]"},
+    {"x => table[i32(x)]"},
+    {"x => x + [1, 2, 3]"},
+    {"x => { assert(len(x) < 3, \"long\")\nx }"},
+    {"x => 10 // i32(x)"},
+    {"x => zeros(len(x) - 2)"},
+    {"x => arange(3 - len(x))"},
+    {"x => x[1 : 1 + 2]"},
+    {"x => { let k = len(x) // 2\nx[k : k + 2] }"},
+    {"x => bincount(i32(x), length=5)"},
+    {"x => if len(x) > 3 { x[5] } else { 0 }"},
+    {"x => [table[i32(v)] for v in x]"},
+};
+
+const char* const inputs[] = {
+    "ragged([3, 1, 2, 9, 4, 7, -2, 5, 6, 0], [2, 0, 3, 1, 0, 4])",
+    "ragged([3.5, 1.25, 2.0, 9.0, nan, 7.0, -2.5, 5.0, 6.0, -0.0], [3, 2, 0, 5])",
+    "ragged([4, 2, 1], [3])",
+    "ragged([1.5, 2.5], [1, 1])",
+    "ragged([4, 2, 1, 7, 8, 9], [3, 3])",
+    "ragged(i32(zeros(0)), [0, 0])",
+    "ragged(f32(zeros(0)), i32(zeros(0)))",
+    "ragged(f32(arange(30)) % 7.0, [17, 13])",
+};
+const char* const huge = "ragged(f32(arange(70100) % 89) / 7.0, [3, 70000, 0, 97])";
+
+struct Ran {
+  std::optional<Value> value;
+  std::string printed;
+  std::optional<Diagnostic> error;
+};
+
+class Runner {
+ public:
+  explicit Runner(bool compiled, bool jit_all) : session_([&] {
+    SessionOptions o;
+    if (compiled) o.backend = make_llvm_backend();
+    o.jit_all = jit_all;
+    o.write = [this](std::string_view text) { printed_ += text; };
+    return o;
+  }()) {}
+  Ran run(const std::string& text) {
+    printed_.clear();
+    Outcome out = session_.run(session_.add_source("test", text));
+    Ran r{out.value, printed_, std::nullopt};
+    if (!out.ok()) r.error = out.diagnostics[0];
+    return r;
+  }
+
+ private:
+  std::string printed_;
+  Session session_;
+};
+
+void compare(const std::string& how, const Case& c, const std::string& input) {
+  const std::string function = c.function;
+  INFO(how << ": " << function << " of rows of " << input);
+  Runner runner(how != "interpreted", how == "jit-all");
+  Ran ready = runner.run("let table = arange(11) * 3\nlet wide = reshape(f32(arange(55)) / 3.0, (11, 5))\nlet xs = " + input + "\nlet f = " + function + "\nlen(xs)");
+  if (ready.error) FAIL(ready.error->message);
+  int64_t rows = ready.value->leaf()->as_int();
+  Ran got = runner.run(how == "jit" ? "let got = (jit vmap f)(xs)" : "let got = (vmap f)(xs)");
+  for (int64_t i = 0; i < rows; ++i) {
+    std::string at = std::to_string(i);
+    INFO("row " << i);
+    Ran expected = runner.run(c.several ? "flatten(f(xs[" + at + "]))" : "f(xs[" + at + "])");
+    if (expected.error) {
+      REQUIRE(got.error.has_value());
+      CHECK(got.error->message == expected.error->message);
+      CHECK(got.error->kind == expected.error->kind);
+      if (expected.error->row.empty()) CHECK(got.error->row == std::vector<int64_t>{i});
+      return;
+    }
+    if (got.error) continue;   // a later row's
+    Ran row = runner.run(c.several ? "flatten(got[" + at + "])" : "got[" + at + "]");
+    if (row.error) FAIL(row.error->message);
+    INFO("got " << value_text(*row.value) << ", expected " << value_text(*expected.value));
+    REQUIRE(random_programs::same_value(*row.value, *expected.value));
+  }
+  if (got.error) FAIL(got.error->message);
+  if (rows == 0) CHECK(got.error.has_value() == false);
+}
+
+}  // namespace
+
+TEST_CASE("vmap over rows of different length means a loop over the rows", "[batch][ragged]") {
+  for (const Case& c : cases)
+    DYNAMIC_SECTION(c.function) {
+      for (const char* how : {"interpreted", "jit"})
+        for (const char* input : inputs) compare(how, c, input);
+      compare("jit-all", c, inputs[0]);
+      compare("jit-all", c, inputs[1]);
+      if (c.flat) compare("interpreted", c, huge);
+    }
+}
+
+}  // namespace tercet
