@@ -14,6 +14,8 @@ endfunction()
 
 tercet_pkg(utf8proc libutf8proc)
 tercet_pkg(edit libedit)
+tercet_pkg(zlib zlib)
+tercet_pkg(zstd libzstd)
 
 # re2.pc asks for C++11, which would override our standard: only its library and folder are taken.
 find_library(tercet_re2_library re2 REQUIRED)

@@ -32,6 +32,7 @@ FENCES = {
     r"(oneapi/)?tbb/": ["interpreter/runtime", "codegen"],
     r"(simdjson\.h|re2/)": ["interpreter/runtime"],
     r"utf8proc\.h": ["grammar", "interpreter/runtime"],
+    r"(zlib|zstd)\.h": ["interpreter/runtime"],
     r"mpi\.h": ["interpreter/runtime"],
     r"CLI/|histedit\.h|editline/": ["repl"],
 }

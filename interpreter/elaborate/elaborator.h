@@ -250,6 +250,7 @@ class Elaborator {
   void let(const ast::Let& s);
   void assign(const ast::Assign& s);
   void for_loop(const ast::For& s);
+  void stream_loop(const Sym::Record& stream, const ast::For& s);
   void while_loop(const ast::While& s);
   struct LoopStep;
   void run_loop(Loop& loop);

@@ -353,6 +353,8 @@ std::vector<ParameterText> parameters_of(const BuiltinDef& def) {
 }  // namespace
 
 Sym Elaborator::call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span) {
+  if (uses_files(def) && !environment_.may_read_files())
+    fail_bound(Kind::Io, Bound::Denied, span, fmt::format("`{}`: this program may not use files", def.name), "its host has to grant TCT_CAP_FILES");
   std::vector<ParameterText> params = parameters_of(def);
   BuiltinArguments values(params.size());
   std::vector<std::string> names;

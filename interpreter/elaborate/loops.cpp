@@ -323,9 +323,41 @@ void Elaborator::counted_loop(const Leaf& low, const Leaf& high, const ast::For&
   contexts_.back().scopes.pop_back();
 }
 
+/// Over a file, some lines at a time: a loop that carries the place where the rest begins.
+void Elaborator::stream_loop(const Sym::Record& stream, const ast::For& s) {
+  Leaf path = *stream.values[0].leaf(), count = *stream.values[1].leaf();
+  std::set<std::string> names = body_names(s.body);
+  contexts_.back().scopes.emplace_back();
+  declare(break_flag, bool_leaf(false));
+  names.erase(continue_flag);
+  names.insert(break_flag);
+  names.insert("%place");
+  declare("%place", frame_->result(use(int_leaf(0, DType::I64, false))));
+  Loop loop;
+  loop.names = assigned_locals(names);
+  loop.condition = [&]() -> Leaf {
+    auto more = [&]() -> Sym { return binary(ast::BinaryOp::GreaterEqual, *local("%place").leaf(), int_leaf(0)); };
+    return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, more, {}).leaf();
+  };
+  loop.body = [&](const Leaf&, std::span<const Leaf>) -> Sym {
+    std::vector<Leaf> read = emit_many(*find_op("read_chunk"), {use(path), use(*local("%place").leaf()), use(count)}, {{"defines", Dim::symbol("lines")}});
+    contexts_.back().scopes.emplace_back();
+    declare(continue_flag, bool_leaf(false));
+    nothing_left_early();
+    bind(s.pattern, read[0], false);
+    block(*s.body, false);
+    contexts_.back().scopes.pop_back();
+    set_local("%place", read[1]);
+    return Sym::unit();
+  };
+  run_loop(loop);
+  contexts_.back().scopes.pop_back();
+}
+
 void Elaborator::for_loop(const ast::For& s) {
   Sym source = expr(s.source);
   SpanScope at(*this, s.source->span);
+  if (auto* r = source.as<Sym::Record>(); r && r->names.size() == 2 && r->names[0] == "%lines_of") return stream_loop(*r, s);
   if (auto* r = source.as<Sym::Range>()) {
     auto bound = [&](const Sym& b) {
       const Leaf* x = b.leaf();

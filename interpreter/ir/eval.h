@@ -31,6 +31,13 @@ class EvalContext {
 
   /// Runs a body; its sizes live in the same environment.
   virtual std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) = 0;
+  /// Runs a body for each of `length` lanes in any order, on several threads; false, and nothing done, where that cannot be
+  /// or does not pay. results[i] are those of lane i.
+  virtual bool run_lanes(const Function& body, int64_t length, const std::function<std::vector<Array>(int64_t)>& arguments,
+                         std::vector<std::vector<Array>>& results) {
+    (void)body, (void)length, (void)arguments, (void)results;
+    return false;
+  }
   /// Runs the callee of a `call` with sizes of its own: compiled when it says so, else evaluated.
   virtual std::vector<Array> call(const Op& op, std::vector<Array> arguments) = 0;
 

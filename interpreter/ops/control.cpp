@@ -374,18 +374,22 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
   std::vector<Array> carry = taken(in.first(carried)), stacked(op.outputs - carried);
   bool by_lane = op.attrs.get_or<bool>("lanes", false);
   auto type_of = [&](size_t k) -> const Type& { return f.type(op.output(static_cast<uint32_t>(carried + k))); };
-  std::vector<std::vector<Array>> uneven(stacked.size());
+  std::vector<std::vector<Array>> uneven(stacked.size()), together;
   bool backwards = op.attrs.get_or<bool>("reverse", false);
-  for (int64_t step = 0; step < length; ++step) {
-    context.poll();
-    int64_t i = backwards ? length - 1 - step : step;
+  auto arguments_of = [&](int64_t i) {
     std::vector<Array> arguments{scalar_of_int(DType::I64, i)};
     for (Array& a : carry) arguments.push_back(std::move(a));
     for (size_t k = 0; k < consumed; ++k) arguments.push_back(row_of(in[carried + k], i));
     for (const Array& a : in.subspan(carried + consumed)) arguments.push_back(a);
-    if (by_lane) context.push_lane(i);
-    std::vector<Array> out = context.run_body(*op.bodies[0], std::move(arguments));
-    if (by_lane) context.pop_lane();
+    return arguments;
+  };
+  const bool done = by_lane && carried == 0 && context.run_lanes(*op.bodies[0], length, arguments_of, together);
+  for (int64_t step = 0; step < length; ++step) {
+    context.poll();
+    int64_t i = backwards ? length - 1 - step : step;
+    if (by_lane && !done) context.push_lane(i);
+    std::vector<Array> out = done ? std::move(together[static_cast<size_t>(i)]) : context.run_body(*op.bodies[0], arguments_of(i));
+    if (by_lane && !done) context.pop_lane();
     for (size_t k = 0; k < stacked.size(); ++k) {
       const Array& row = out[carried + k];
       if (type_of(k).is_ragged()) {

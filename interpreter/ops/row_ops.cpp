@@ -22,7 +22,6 @@ namespace {
 
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
-
 constexpr NotDifferentiable on_sizes{"it works on sizes"};
 
 /// Offsets as an operand: the pointer, and how many rows.

@@ -14,6 +14,7 @@
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/ragged.h"
 #include "interpreter/runtime/text.h"
+#include "interpreter/runtime/text_hash.h"
 #include "interpreter/runtime/vocab.h"
 
 namespace tercet {
@@ -75,7 +76,43 @@ template <DType To> constexpr OpDef per_text(const char* name, const char* doc, 
           .infer = infer_per_text<To>, .eval = eval, .batch = BatchElementwise{}, .diff = on_text, .code = CodeCall{}, .samples = samples};
 }
 template <char C> std::vector<Sample> text_with_samples() { return {{{some_texts()}, {{"text", std::string(1, C)}}}}; }
+std::vector<Sample> normalize_samples() { return {{{some_texts()}, {{"text", std::string("NFD")}}}}; }
 std::vector<Sample> replace_samples() { return {{{some_texts()}, {{"from", std::string("l")}, {"to", std::string("LL")}}}}; }
+
+std::vector<Array> eval_hash_tokens(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> { return {hash_tokens(in[0], context.size(op.attrs.get<Dim>("size")), op.attrs.get<int64_t>("seed"))}; });
+}
+std::vector<Sample> hash_samples() { return {{{some_texts()}, {{"size", Dim(100)}, {"seed", int64_t{1}}}}}; }
+std::vector<BatchedValue> batch_hash(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  Attrs attrs{{"size", c.size(op.attrs.get<Dim>("size"))}, {"seed", op.attrs.get<int64_t>("seed")}};
+  std::vector<BatchedValue> out = emit_mapped(c, op, {in[0].packing ? in[0].value : c.mapped(in[0], op.span)}, std::move(attrs));
+  out[0].packing = in[0].packing;
+  return out;
+}
+std::vector<Type> infer_extract(const InferInput& in) {
+  return std::vector<Type>(static_cast<size_t>(in.attrs.get<int64_t>("groups")), Type{DType::Str, in.operands[0].dims});
+}
+std::vector<Array> eval_extract(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&] { return extract(in[0], text_attr(op, "text")); });
+}
+std::vector<BatchedValue> batch_extract(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+  std::vector<BatchedValue> out = emit_mapped(c, op, {in[0].packing ? in[0].value : c.mapped(in[0], op.span)}, op.attrs);
+  for (BatchedValue& v : out) v.packing = in[0].packing;
+  return out;
+}
+std::vector<Type> infer_minhash(const InferInput& in) {
+  Type t{DType::U32, in.operands[0].dims};
+  t.dims.back() = in.attrs.get<Dim>("n");
+  return {t};
+}
+std::vector<Array> eval_minhash(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  return at_span(op, [&]() -> std::vector<Array> { return {minhash(in[0], context.size(op.attrs.get<Dim>("n")), op.attrs.get<int64_t>("seed"))}; });
+}
+std::vector<BatchedValue> batch_minhash(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  Attrs attrs{{"n", c.size(op.attrs.get<Dim>("n"))}, {"seed", op.attrs.get<int64_t>("seed")}};
+  if (in[0].packing && f.type(op.inputs[0]).rank() != 1) fail_lane_dependent(op.span);
+  return emit_mapped(c, op, {in[0].packing ? c.as_ragged(in[0], op.span) : c.mapped(in[0], op.span)}, std::move(attrs));
+}
 
 // ---- one string in, a row out ----
 template <DType To> std::vector<Type> infer_rows(const InferInput& in) {
@@ -326,6 +363,7 @@ constexpr OpDef whole_row(const char* name, const char* doc, Effect effect, Infe
 const OpDef lower_op = per_text<DType::Str>("lower", "Texts in lower case.", eval_text<lower>, text_samples);
 const OpDef upper_op = per_text<DType::Str>("upper", "Texts in upper case.", eval_text<upper>, text_samples);
 const OpDef strip_op = per_text<DType::Str>("strip", "Texts without white space at both ends.", eval_text<strip>, text_samples);
+const OpDef normalize_op = per_text<DType::Str>("normalize", "Texts in a Unicode normalisation form.", eval_text_with<normalize>, normalize_samples);
 const OpDef text_length_op = per_text<DType::I64>("text_length", "Number of code points.", eval_text<text_lengths>, text_samples);
 const OpDef replace_op = per_text<DType::Str>("replace", "Texts with every occurrence replaced.", eval_replace, replace_samples);
 const OpDef starts_with_op = per_text<DType::Bool>("starts_with", "Does the text start so?", eval_text_with<starts_with>, text_with_samples<'T'>);
@@ -337,6 +375,11 @@ const OpDef concat_text_op = {
     .name = "concat_text", .doc = "Texts one after another, element by element.", .surface = Internal{}, .effect = Effect::Pure,
     .ragged = RaggedRule::Dense, .infer = infer_concat_text, .eval = eval_concat_text, .batch = BatchElementwise{},
     .diff = on_text, .code = CodeCall{}, .samples = concat_text_samples};
+const OpDef hash_tokens_op = {
+    .name = "hash_tokens", .doc = "Numbers of tokens by a hash.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
+    .infer = infer_per_text<DType::I32>, .eval = eval_hash_tokens, .batch = BatchCustom{batch_hash, batch_hash}, .diff = on_text, .code = CodeCall{}, .samples = hash_samples};
+const OpDef minhash_op = whole_row("minhash", "The least of several hashes over the tokens of each row.", Effect::Pure, infer_minhash, eval_minhash, BatchCustom{batch_minhash, batch_minhash});
+const OpDef extract_op = whole_row("extract", "What a regular expression captures.", Effect::Pure, infer_extract, eval_extract, BatchCustom{batch_extract, batch_extract});
 const OpDef tokenize_op = rows_of_text<DType::Str>("tokenize", "The tokens of each text.", eval_tokenize);
 const OpDef split_op = rows_of_text<DType::Str>("split", "The pieces between separators.", eval_split);
 const OpDef bytes_op = rows_of_text<DType::U8>("bytes", "The bytes of each text.", eval_units<text_bytes>);
@@ -358,7 +401,7 @@ const OpDef compile_count_op = whole_row("compile_count", "Compilations so far."
 const OpDef explain_op = whole_row("explain", "How a function is compiled, as text.", Effect::Output, infer_text, eval_explain, BatchCustom{batch_rows});
 
 namespace {
-constexpr const OpDef* rows[] = {&lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
+constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
                                  &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
                                  &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};

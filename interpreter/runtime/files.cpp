@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "interpreter/runtime/byte_stream.h"
 #include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/text_arena.h"
 #include "interpreter/runtime/unicode.h"
@@ -40,8 +41,26 @@ struct Bytes {
   int64_t size = 0;
 };
 
+/// A compressed file, whole.
+Bytes read_compressed(const std::string& path) {
+  ByteStream file(path);
+  Bytes bytes{Buffer::allocate(first_read), 0};
+  for (;;) {
+    if (bytes.size == bytes.buffer->size()) {
+      std::shared_ptr<Buffer> larger = Buffer::allocate(2 * bytes.size);
+      std::memcpy(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
+      bytes.buffer = std::move(larger);
+    }
+    const int64_t room = std::min(bytes.buffer->size() - bytes.size, largest_read);
+    const size_t got = file.read(reinterpret_cast<char*>(bytes.buffer->data()) + bytes.size, static_cast<size_t>(room));
+    if (got == 0) return bytes;
+    bytes.size += static_cast<int64_t>(got);
+  }
+}
+
 /// Reads to the end. The size known beforehand is a first guess only: files grow, and pipes have none.
 Bytes read_all(const std::string& path) {
+  if (is_compressed(path)) return read_compressed(path);
   Descriptor file(path, O_RDONLY);
   struct stat status {};
   if (::fstat(file, &status) != 0) system_error("read", path, errno);
@@ -89,6 +108,11 @@ Array refer_to(const FileText& file, const std::vector<std::string_view>& texts)
 
 }  // namespace
 
+FileBytes load_bytes(const std::string& path) {
+  Bytes bytes = read_all(path);
+  return {path, bytes.buffer, {reinterpret_cast<const char*>(bytes.buffer->data()), static_cast<size_t>(bytes.size)}};
+}
+
 FileText load_text(const std::string& path) {
   Bytes bytes = read_all(path);
   std::string_view text(reinterpret_cast<const char*>(bytes.buffer->data()), static_cast<size_t>(bytes.size));
@@ -120,7 +144,10 @@ Array read_lines(const std::string& path) {
   return refer_to(file, lines_of(file.text));
 }
 
-void write_text(const std::string& path, std::string_view text) {
+void write_text(const std::string& path, std::string_view content) {
+  std::string compressed;
+  if (is_compressed(path)) compressed = compressed_for(path, content);
+  std::string_view text = is_compressed(path) ? compressed : content;
   Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
   while (!text.empty()) {
     poll();

@@ -1,4 +1,4 @@
-// Text files as arrays of strings. What is read is checked: it must be valid UTF-8 (a byte order mark at the start is
+// Text files as arrays of strings; those whose names end in .gz or .zst are decompressed. What is read is checked: it must be valid UTF-8 (a byte order mark at the start is
 // dropped), and an error `io` names the file, and the line and byte where something is wrong.
 //
 // Example:  Columns docs = read_jsonl("docs.jsonl");   // {{"name", str[n]}, {"text", str[n]}}
@@ -28,7 +28,14 @@ Array read_lines(const std::string& path);
 /// With `columns`, only those keys are read, and others may be there or not and hold anything.
 Columns read_jsonl(const std::string& path, const std::vector<std::string>& columns = {});
 
-/// Replaces a file's content. Error `io` when that fails.
+/// Fields between `separator`, in quotes where they hold one; columns are i64, f64 or bool where every field is one, else str.
+/// The first line names the columns, or without `header` they are c0, c1, …. Error `io` naming the line.
+Columns read_csv(const std::string& path, char separator, bool header);
+
+/// A JSON object a row, one a line; rows of arrays are arrays, numbers that JSON has not null.
+std::string json_lines(const Columns& columns);
+
+/// Replaces a file's content, compressed where its name ends in .gz or .zst. Error `io` when that fails.
 void write_text(const std::string& path, std::string_view text);
 
 // ---- for other readers of files ----
@@ -39,6 +46,12 @@ struct FileText {
   std::string_view text;
 };
 FileText load_text(const std::string& path);
+struct FileBytes {
+  std::string path;
+  std::shared_ptr<Buffer> buffer;
+  std::string_view bytes;
+};
+FileBytes load_bytes(const std::string& path);
 /// The lines of a text, as read_lines defines them.
 std::vector<std::string_view> lines_of(std::string_view text);
 

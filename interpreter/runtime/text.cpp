@@ -6,21 +6,24 @@
 namespace tercet {
 namespace {
 
-/// In ASCII text of only lower (upper) case nothing changes: the element itself is the result.
-template <bool (*changes)(char)> bool stays(std::string_view text) {
-  bool any = false;
-  for (char c : text) any |= changes(c);
-  return !any;
-}
-bool is_upper_or_wide(char c) { return static_cast<unsigned char>(c) >= 0x80 || (c >= 'A' && c <= 'Z'); }
-bool is_lower_or_wide(char c) { return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z'); }
+/// ASCII letters between First and First + 25 get another case by one bit; the rest, and all other characters, stay.
+template <char First> bool is_letter(char c) { return static_cast<unsigned char>(c - First) < 26; }
+template <char First> char other_case(char c) { return static_cast<char>(c ^ (is_letter<First>(c) << 5)); }
 
-template <bool (*changes)(char), void (*append)(std::string&, std::string_view)> Array change_case(const Array& texts) {
+template <char First, void (*append)(std::string&, std::string_view)> Array change_case(const Array& texts) {
   return map_to_text(texts, [](const StringRef& text, TextArena& arena) {
-    if (stays<changes>(text.view())) return text;
+    std::string_view from = text.view();
+    unsigned char wide = 0, letters = 0;   // loops that the compiler has vectors for
+    for (char c : from) wide |= static_cast<unsigned char>(c), letters |= is_letter<First>(c);
+    if (wide < 0x80 && !letters) return text;   // nothing changes: the element itself is the result
+    if (wide < 0x80 && from.size() > 12) {
+      char* __restrict to = arena.room(from.size());
+      for (size_t i = 0; i < from.size(); ++i) to[i] = other_case<First>(from[i]);
+      return StringRef{std::string_view(to, from.size())};
+    }
     static thread_local std::string scratch;
     scratch.clear();
-    append(scratch, text.view());
+    append(scratch, from);
     return arena.add(scratch);
   });
 }
@@ -46,8 +49,8 @@ std::string_view stripped(std::string_view text) {
 
 }  // namespace
 
-Array lower(const Array& texts) { return change_case<is_upper_or_wide, append_lower>(texts); }
-Array upper(const Array& texts) { return change_case<is_lower_or_wide, append_upper>(texts); }
+Array lower(const Array& texts) { return change_case<'A', append_lower>(texts); }
+Array upper(const Array& texts) { return change_case<'a', append_upper>(texts); }
 
 Array strip(const Array& texts) {
   return map_to_text(texts, [](const StringRef& text, TextArena&) { return StringRef(stripped(text.view())); });

@@ -7,6 +7,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "interpreter/runtime/array.h"
 
@@ -17,6 +18,11 @@ Array lower(const Array& texts);
 Array upper(const Array& texts);
 /// Without white space at both ends.
 Array strip(const Array& texts);
+/// In Unicode normalisation form "NFC", "NFD", "NFKC" or "NFKD"; error `value` for any other.
+Array normalize(const Array& texts, std::string_view form);
+/// For each group of the RE2 pattern what it captured at the first match (of a pattern without groups: the match), empty without one.
+std::vector<Array> extract(const Array& texts, std::string_view pattern);
+size_t count_groups(std::string_view pattern);
 /// Every occurrence of `from`, left to right; error `value` when `from` is empty.
 Array replace(const Array& texts, std::string_view from, std::string_view to);
 

@@ -9,21 +9,26 @@ constexpr size_t largest_block = 1 << 20, longest_text = UINT32_MAX;
 
 }  // namespace
 
-StringRef TextArena::add(std::string_view text) {
-  if (text.size() <= 12) return StringRef(text);
-  if (text.size() > longest_text) fail(Kind::Limit, {}, "a string may have at most 4,294,967,295 bytes");
-  if (text.size() > left_) {
-    left_ = std::max(text.size(), next_block_);
+char* TextArena::room(size_t size) {
+  if (size > longest_text) fail(Kind::Limit, {}, "a string may have at most 4,294,967,295 bytes");
+  if (size > left_) {
+    left_ = std::max(size, next_block_);
     next_block_ = std::min(2 * next_block_, largest_block);
     std::shared_ptr<Buffer> block = Buffer::allocate(static_cast<int64_t>(left_));
     at_ = reinterpret_cast<char*>(block->data());
     blocks_.push_back(std::move(block));
   }
-  std::memcpy(at_, text.data(), text.size());
-  StringRef ref{std::string_view(at_, text.size())};
-  at_ += text.size();
-  left_ -= text.size();
-  return ref;
+  char* out = at_;
+  at_ += size;
+  left_ -= size;
+  return out;
+}
+
+StringRef TextArena::add(std::string_view text) {
+  if (text.size() <= 12) return StringRef(text);
+  char* out = room(text.size());
+  std::memcpy(out, text.data(), text.size());
+  return StringRef{std::string_view(out, text.size())};
 }
 
 void TextArena::give_to(Array& array) {

@@ -12,6 +12,8 @@ class TextArena {
  public:
   /// An element with this text: inside the element when short, else copied into a block.
   StringRef add(std::string_view text);
+  /// Room for a text of this size (more than 12 bytes), to be written, and the element that refers to it afterwards.
+  char* room(size_t size);
   /// Hands the blocks to an array whose elements refer to them.
   void give_to(Array& array);
 

@@ -11,6 +11,8 @@
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
 
+#include <algorithm>
+
 namespace tercet {
 namespace {
 
@@ -53,30 +55,33 @@ class RunPattern {
 
   void append(const StringRef& text, std::vector<StringRef>& row) const {
     std::string_view all = text.view();
-    for (size_t i = 0; i < all.size();) {
+    const size_t n = all.size();
+    auto kind = [&](size_t i) { return ascii_[static_cast<unsigned char>(all[i])]; };
+    for (size_t i = 0; i < n;) {
+      while (i < n && kind(i) == No) ++i;
       const size_t begin = i;
-      int64_t length = 0;
-      while (i < all.size()) {
-        auto c = static_cast<unsigned char>(all[i]);
+      while (i < n && kind(i) == Yes) ++i;
+      auto length = static_cast<int64_t>(i - begin);
+      while (i < n) {   // from the first character that is not ASCII on
         size_t after = i + 1;
-        if (c < 0x80 ? !ascii_[c] : !contains(all, i, &after)) break;
+        if (kind(i) == No || (kind(i) == Wide && !contains(all, i, &after))) break;
         i = after, ++length;
       }
       if (length >= least_) {
         row.emplace_back(all.substr(begin, i - begin));
         poll_at(static_cast<int64_t>(row.size()));
       }
-      if (i < all.size()) next_code_point(all, &i);   // the one that ended the run
-      while (i < all.size() && static_cast<unsigned char>(all[i]) < 0x80 && !ascii_[static_cast<unsigned char>(all[i])]) ++i;
+      if (i < n) next_code_point(all, &i);   // the one that ended the run
     }
   }
 
  private:
   RunPattern(std::string_view one, int64_t least)
       : expression_(std::make_unique<Pattern>(one)), number_(next_number_.fetch_add(1)), least_(least) {
+    ascii_.fill(Wide);
     for (int c = 0; c < 0x80; ++c) {
       char text = static_cast<char>(c);
-      ascii_[static_cast<size_t>(c)] = RE2::FullMatch(re2::StringPiece(&text, 1), expression_->expression);
+      ascii_[static_cast<size_t>(c)] = RE2::FullMatch(re2::StringPiece(&text, 1), expression_->expression) ? Yes : No;
     }
   }
 
@@ -108,7 +113,8 @@ class RunPattern {
   static inline std::atomic<int64_t> next_number_{1};   // tells patterns apart in the caches
   std::unique_ptr<Pattern> expression_;
   int64_t number_, least_;
-  std::array<bool, 128> ascii_{};
+  enum Kind : uint8_t { No, Yes, Wide };
+  std::array<Kind, 256> ascii_{};
 };
 
 void append_words(const StringRef& text, std::vector<StringRef>& row) {
@@ -159,6 +165,32 @@ Array tokenize(const Array& texts, std::string_view kind) {
   return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
     append_matches(pattern.expression, text, row);
   });
+}
+
+size_t count_groups(std::string_view text) { return static_cast<size_t>(std::max(1, Pattern(text).expression.NumberOfCapturingGroups())); }
+
+std::vector<Array> extract(const Array& texts, std::string_view text) {
+  Pattern pattern(text);
+  const int groups = pattern.expression.NumberOfCapturingGroups(), wanted = groups + 1;
+  const StringRef* in = texts.data<StringRef>();
+  std::vector<Array> out;
+  for (int g = 0; g < std::max(1, groups); ++g) {
+    out.push_back(like_texts(texts, DType::Str));
+    share_owners(out.back(), texts);
+  }
+  parallel_chunks(total_elements(texts), text_grain, [&](int64_t, int64_t begin, int64_t end) {
+    std::vector<re2::StringPiece> found(static_cast<size_t>(wanted));
+    for (int64_t i = begin; i < end; ++i) {
+      poll_at(i);
+      std::string_view all = in[i].view();
+      bool yes = pattern.expression.Match(re2::StringPiece(all.data(), all.size()), 0, all.size(), RE2::UNANCHORED, found.data(), wanted);
+      for (size_t g = 0; g < out.size(); ++g) {
+        const re2::StringPiece& part = found[groups ? g + 1 : 0];
+        out[g].data<StringRef>()[i] = yes && part.data() ? StringRef(std::string_view(part.data(), part.size())) : StringRef();
+      }
+    }
+  });
+  return out;
 }
 
 Array matches(const Array& texts, std::string_view text) {

@@ -1,5 +1,7 @@
 #include "interpreter/runtime/unicode.h"
 
+#include <fmt/format.h>
+
 #include <simdjson.h>
 #include <utf8proc.h>
 
@@ -7,6 +9,11 @@
 #include <array>
 
 #include "interpreter/runtime/case_table.h"
+
+#include <cstdlib>
+
+#include "interpreter/runtime/text.h"
+#include "interpreter/runtime/text_rows.h"
 
 namespace tercet {
 namespace {
@@ -123,14 +130,21 @@ bool is_ascii(std::string_view text) {
   return static_cast<unsigned char>(any) < 0x80;
 }
 
+/// Appends the ASCII characters from `at` on, with letters from First to First + 25 in the other case; where they end.
+template <char First> size_t append_ascii(std::string& out, std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && static_cast<unsigned char>(text[end]) < 0x80) ++end;
+  const size_t before = out.size(), count = end - at;
+  out.resize(before + count);
+  char* __restrict to = out.data() + before;
+  const char* from = text.data() + at;
+  for (size_t i = 0; i < count; ++i) to[i] = static_cast<char>(from[i] ^ ((static_cast<unsigned char>(from[i] - First) < 26) << 5));
+  return end;
+}
+
 void append_lower(std::string& out, std::string_view text) {
   for (size_t at = 0; at < text.size();) {
-    char ascii = text[at];
-    if (static_cast<unsigned char>(ascii) < 0x80) {
-      out += ascii >= 'A' && ascii <= 'Z' ? static_cast<char>(ascii + 32) : ascii;
-      ++at;
-      continue;
-    }
+    if (at = append_ascii<'A'>(out, text, at); at == text.size()) return;
     size_t begin = at;
     uint32_t c = next_code_point(text, &at);
     if (c == capital_dotted_i) append_code_point(out, 'i'), append_code_point(out, combining_dot);
@@ -141,12 +155,7 @@ void append_lower(std::string& out, std::string_view text) {
 
 void append_upper(std::string& out, std::string_view text) {
   for (size_t at = 0; at < text.size();) {
-    char ascii = text[at];
-    if (static_cast<unsigned char>(ascii) < 0x80) {
-      out += ascii >= 'a' && ascii <= 'z' ? static_cast<char>(ascii - 32) : ascii;
-      ++at;
-      continue;
-    }
+    if (at = append_ascii<'a'>(out, text, at); at == text.size()) return;
     uint32_t c = next_code_point(text, &at);
     auto less = [](const LongUpperCase& row, uint32_t key) { return row.from < key; };
     auto row = std::lower_bound(std::begin(long_upper_cases), std::end(long_upper_cases), c, less);
@@ -208,6 +217,23 @@ std::string_view next_word(std::string_view text, size_t* at) {
   }
   *at = text.size();
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+Array normalize(const Array& texts, std::string_view form) {
+  const bool compose = form == "NFC" || form == "NFKC", compatible = form == "NFKC" || form == "NFKD";
+  if (!compose && !compatible && form != "NFD")
+    fail(Kind::Value, {}, fmt::format("\"{}\" is no normalisation form", form), "the forms are NFC, NFD, NFKC and NFKD");
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) | (compatible ? UTF8PROC_COMPAT : 0));
+  return map_to_text(texts, [&](const StringRef& text, TextArena& arena) {
+    std::string_view all = text.view();
+    if (is_ascii(all)) return text;
+    utf8proc_uint8_t* made = nullptr;
+    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(all.data()), static_cast<utf8proc_ssize_t>(all.size()), &made, options);
+    if (size < 0) fail(Kind::Limit, {}, fmt::format("a text cannot be normalised: {}", utf8proc_errmsg(size)));
+    StringRef out = arena.add({reinterpret_cast<const char*>(made), static_cast<size_t>(size)});
+    std::free(made);
+    return out;
+  });
 }
 
 }  // namespace tercet

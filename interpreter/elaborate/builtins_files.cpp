@@ -1,0 +1,184 @@
+// Library: files of arrays, tables and lines.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "interpreter/elaborate/lowering.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/runtime/files.h"
+#include "interpreter/runtime/tensor_files.h"
+
+namespace tercet {
+namespace {
+
+using A = BuiltinArguments;
+
+Leaf path_of(Elaborator& e, const Sym& value, const char* what) {
+  Leaf x = e.array(value, what);
+  if (x.type.dtype != DType::Str || x.type.rank() != 0) e.error(Kind::Type, fmt::format("`{}` takes the path of a file, and this is {}", what, describe(x)));
+  return x;
+}
+
+/// A file that decides types is read while the statement is elaborated (docs/decisions/0010).
+template <class F> auto read_now(Elaborator& e, const char* what, F read) {
+  e.refuse_in_compiled(what);
+  if (e.frame().parent()) e.error(Kind::Unsupported, fmt::format("{} inside a loop, branch or transformed function", what), "read the file in a statement of its own");
+  try {
+    return read();
+  } catch (Failure& failure) {
+    failure.first().span = e.span();
+    throw;
+  }
+}
+Leaf constant_of(Elaborator& e, const Array& value) { return e.emit(constant_op, {}, {{"value", value}}); }
+
+/// A name that can be written after a point.
+std::string field_name(std::string name) {
+  for (char& c : name)
+    if (!(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80)) c = '_';
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name.insert(0, "_");
+  return name;
+}
+
+/// Arrays by name as a record; points in names make records inside.
+Sym record_of(Elaborator& e, const NamedArrays& arrays, const std::string& path) {
+  Sym::Record out;
+  for (const auto& [name, array] : arrays) {
+    Sym::Record* at = &out;
+    std::string rest = name;
+    for (size_t point; (point = rest.find('.')) != std::string::npos; rest = rest.substr(point + 1)) {
+      const std::string field = field_name(rest.substr(0, point));
+      size_t k = static_cast<size_t>(std::find(at->names.begin(), at->names.end(), field) - at->names.begin());
+      if (k == at->names.size()) at->names.push_back(field), at->values.push_back(Sym::Record{});
+      auto* inner = at->values[k].as<Sym::Record>();
+      if (!inner) e.error(Kind::Io, fmt::format("\"{}\" has both `{}` and names below it", path, field));
+      at = inner;
+    }
+    const std::string field = field_name(rest);
+    if (std::find(at->names.begin(), at->names.end(), field) != at->names.end()) e.error(Kind::Io, fmt::format("\"{}\" has two arrays called `{}`", path, name));
+    at->names.push_back(field);
+    at->values.push_back(constant_of(e, array));
+  }
+  return out;
+}
+
+Sym load_npy_file(Elaborator& e, A& a) {
+  std::string path = e.static_string(*a[0], "load_npy");
+  return constant_of(e, read_now(e, "load_npy", [&] { return load_npy(path); }));
+}
+constexpr char npz_name[] = "load_npz", safetensors_name[] = "load_safetensors";
+template <const char* Name, NamedArrays (*Load)(const std::string&)> Sym load_named(Elaborator& e, A& a) {
+  std::string path = e.static_string(*a[0], Name);
+  return record_of(e, read_now(e, Name, [&] { return Load(path); }), path);
+}
+
+Sym read_csv_file(Elaborator& e, A& a) {
+  std::string path = e.static_string(*a[0], "read_csv"), separator = absent(a[1]) ? "," : e.static_string(*a[1], "`separator`");
+  if (separator.size() != 1) e.error(Kind::Value, fmt::format("a separator is one character of ASCII, and this is \"{}\"", separator));
+  bool header = absent(a[2]) || e.static_bool(*a[2], "`header`");
+  Sym::Record out;
+  for (auto& [name, column] : read_now(e, "read_csv", [&] { return read_csv(path, separator[0], header); })) {
+    out.names.push_back(name);
+    out.values.push_back(constant_of(e, column));
+  }
+  return out;
+}
+
+Sym load_vocab(Elaborator& e, A& a) {
+  std::string path = e.static_string(*a[0], "load_vocab");
+  Columns columns = read_now(e, "load_vocab", [&] { return read_jsonl(path, {"token", "count", "unknown"}); });
+  if (columns.size() != 3 || columns[0].second.dtype != DType::Str || columns[1].second.dtype != DType::I64 || columns[2].second.dtype != DType::Bool)
+    e.error(Kind::Io, fmt::format("\"{}\" is no vocabulary", path), "save_vocab(voc, path) makes such a file");
+  bool unknown = columns[2].second.count() > 0 && *columns[2].second.data<bool>();
+  return Sym::Record{{"tokens", "counts", "unknown"}, {constant_of(e, columns[0].second), constant_of(e, columns[1].second), bool_leaf(unknown)}};
+}
+
+// ---- writing ----
+void collect_named(Elaborator& e, const Sym& value, const std::string& prefix, std::vector<std::pair<std::string, Leaf>>& out) {
+  if (auto* r = value.as<Sym::Record>()) {
+    for (size_t i = 0; i < r->names.size(); ++i) collect_named(e, r->values[i], prefix.empty() ? r->names[i] : prefix + "." + r->names[i], out);
+  } else if (auto* t = value.as<Sym::Tuple>()) {
+    for (size_t i = 0; i < t->elements.size(); ++i) collect_named(e, t->elements[i], fmt::format("{}{}{}", prefix, prefix.empty() ? "" : ".", i), out);
+  } else {
+    out.emplace_back(prefix, e.array(value, "a file of arrays"));
+  }
+}
+
+Sym write(Elaborator& e, const char* what, const char* format, const Leaf& path, const std::vector<std::pair<std::string, Leaf>>& arrays) {
+  e.refuse_in_compiled(what);
+  std::vector<ValueId> inputs{e.use(path)};
+  std::string names;
+  for (auto& [name, leaf] : arrays) inputs.push_back(e.use(leaf)), names += name + "\n";
+  e.emit_effect(*find_op("write_file"), std::move(inputs), {{"format", std::string(format)}, {"names", names}});
+  return Sym::unit();
+}
+
+Sym write_text_file(Elaborator& e, A& a) {
+  Leaf text = e.array(*a[1], "write_text");
+  if (text.type.dtype != DType::Str || text.type.rank() != 0) e.error(Kind::Type, fmt::format("write_text takes one text, and this is {}", describe(text)), "several are write_lines(path, texts)");
+  return write(e, "write_text", "text", path_of(e, *a[0], "write_text"), {{"", text}});
+}
+Sym write_lines_file(Elaborator& e, A& a) {
+  Leaf texts = e.array(*a[1], "write_lines");
+  if (texts.type.dtype != DType::Str || texts.type.rank() != 1) e.error(Kind::Type, fmt::format("write_lines takes an array of texts, and this is {}", describe(texts)));
+  return write(e, "write_lines", "lines", path_of(e, *a[0], "write_lines"), {{"", texts}});
+}
+Sym write_columns(Elaborator& e, const char* what, const Sym& path, const Sym& table) {
+  auto* r = table.as<Sym::Record>();
+  if (!r || r->names.empty()) e.error(Kind::Type, fmt::format("`{}` takes a record of columns, and this is {}", what, describe(table)), "as in (name=names, count=counts)");
+  std::vector<std::pair<std::string, Leaf>> columns;
+  for (size_t i = 0; i < r->names.size(); ++i) {
+    columns.emplace_back(r->names[i], e.array(r->values[i], what));
+    const Leaf& column = columns.back().second;
+    if (column.type.rank() == 0) e.error(Kind::Type, fmt::format("column `{}` has no rows: it is {}", r->names[i], describe(column)));
+    e.require_equal(columns[0].second.type.dims[0], column.type.dims[0], fmt::format("column `{}` has {{left}} rows, `{}` has {{right}}", r->names[0], r->names[i]));
+  }
+  return write(e, what, "jsonl", path_of(e, path, what), columns);
+}
+Sym write_jsonl_file(Elaborator& e, A& a) { return write_columns(e, "write_jsonl", *a[0], *a[1]); }
+Sym save_npy_file(Elaborator& e, A& a) { return write(e, "save_npy", "npy", path_of(e, *a[0], "save_npy"), {{"", e.array(*a[1], "save_npy")}}); }
+constexpr char npz_format[] = "npz", safetensors_format[] = "safetensors";
+template <const char* Format> Sym save_named(Elaborator& e, A& a) {
+  std::string what = fmt::format("save_{}", Format);
+  std::vector<std::pair<std::string, Leaf>> arrays;
+  if (!a[1]->as<Sym::Record>()) e.error(Kind::Type, fmt::format("`{}` takes a record of arrays, and this is {}", what, describe(*a[1])), "as in (w=weights, b=bias)");
+  collect_named(e, *a[1], "", arrays);
+  return write(e, what.c_str(), Format, path_of(e, *a[0], what.c_str()), arrays);
+}
+Sym save_vocab(Elaborator& e, A& a) {
+  auto* r = a[0]->as<Sym::Record>();
+  const Sym *tokens = r ? field<Leaf>(*r, "tokens") : nullptr, *counts = r ? field<Leaf>(*r, "counts") : nullptr, *unknown = r ? field<Leaf>(*r, "unknown") : nullptr;
+  if (!tokens || !counts || !unknown) e.error(Kind::Type, fmt::format("save_vocab takes a vocabulary, and this is {}", describe(*a[0])), "make one with vocab(tokens)");
+  Leaf known = e.array(*unknown, "save_vocab");
+  Sym::Record columns{{"token", "count", "unknown"}, {*tokens, *counts, e.full(tokens->leaf()->type.dims, known, DType::Bool)}};
+  return write_columns(e, "save_vocab", *a[1], columns);
+}
+
+/// A file to be read in chunks by `for`: a record that the loop knows.
+Sym stream_lines(Elaborator& e, A& a) {
+  e.refuse_in_compiled("stream_lines");
+  Leaf path = path_of(e, *a[0], "stream_lines"), count = absent(a[1]) ? int_leaf(64000) : e.array(*a[1], "stream_lines");
+  if (count.type.rank() != 0 || !is_int(count.type.dtype)) e.error(Kind::Type, fmt::format("a chunk's number of lines is an integer, and this is {}", describe(count)));
+  return Sym::Record{{"%lines_of", "%at_a_time"}, {path, e.cast(count, DType::I64)}};
+}
+
+constexpr BuiltinDef list[] = {
+    {"read_csv", "path, separator=, header=", "A file of comma-separated values as columns.", read_csv_file},
+    {"stream_lines", "path, n=", "The lines of a file, n at a time, for a `for` loop.", stream_lines},
+    {"write_text", "path, text", "A file with this text.", write_text_file},
+    {"write_lines", "path, texts", "A file with these lines.", write_lines_file},
+    {"write_jsonl", "path, table", "A file of JSON objects, one for each row of a record of columns.", write_jsonl_file},
+    {"load_npy", "path", "The array of a NumPy file.", load_npy_file},
+    {"save_npy", "path, x", "A NumPy file of an array.", save_npy_file},
+    {"load_npz", "path", "The arrays of a NumPy archive as a record.", load_named<npz_name, load_npz>},
+    {"save_npz", "path, arrays", "A NumPy archive of a record of arrays.", save_named<npz_format>},
+    {"load_safetensors", "path", "The arrays of a safetensors file as a record; points in names make records inside.", load_named<safetensors_name, load_safetensors>},
+    {"save_safetensors", "path, arrays", "A safetensors file of a record of arrays.", save_named<safetensors_format>},
+    {"save_vocab", "vocab, path", "A file of a vocabulary.", save_vocab},
+    {"load_vocab", "path", "The vocabulary of a file.", load_vocab},
+};
+
+}  // namespace
+const BuiltinList file_builtins = list;
+
+}  // namespace tercet
