@@ -114,6 +114,16 @@ void fail(Kind kind, Span span, std::string message, std::string help, std::stri
   throw Failure(std::move(d));
 }
 
+void fail_bound(Kind kind, Bound bound, Span span, std::string message, std::string help) {
+  Diagnostic d;
+  d.kind = kind;
+  d.bound = bound;
+  d.span = span;
+  d.message = std::move(message);
+  d.help = std::move(help);
+  throw Failure(std::move(d));
+}
+
 void check_stack(Span span) {
   constexpr size_t reserve = 256 << 10;
   static thread_local const char* lowest = [] {

@@ -4,6 +4,7 @@
 // (docs/decisions/0002). A fault of ours is a failed TERCET_CHECK, which names the C++ line.
 #pragma once
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ struct Note {
   std::string text;
 };
 
+/// Which bound a `limit` is about, and whether an `io` was refused: for hosts that tell them apart.
+enum class Bound : uint8_t { None, Memory, Deadline, Denied };
+
 struct Diagnostic {
   Kind kind = Kind::Internal;
+  Bound bound = Bound::None;
   std::string message;            // one line, in the user's words
   Span span;                      // where; unknown when there is no source
   std::string label;              // short text after the carets, may be empty
@@ -34,6 +39,7 @@ struct Diagnostic {
   std::vector<Note> notes;        // other places
   std::vector<Note> frames;       // call chain, innermost first: span of the call, name of the function called
   std::vector<int64_t> row;       // lane of the innermost to outermost batch axes that failed, empty outside vmap
+  std::shared_ptr<void> host;     // of a host function that failed: its own error
   int64_t device = -1;            // the device of a pmap that failed, -1 outside
 };
 
@@ -60,6 +66,9 @@ void set_call_span(Failure& failure, Span call);
 
 /// Throws a Failure with one diagnostic.
 [[noreturn]] void fail(Kind kind, Span span, std::string message, std::string help = {}, std::string label = {});
+
+/// The same, for a bound.
+[[noreturn]] void fail_bound(Kind kind, Bound bound, Span span, std::string message, std::string help = {});
 
 /// Throws error `limit` when less than a fixed reserve of this thread's stack is left. Call in every recursion
 /// whose depth the input decides.

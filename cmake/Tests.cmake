@@ -14,9 +14,15 @@ if(test_files)
   add_executable(tercet_tests tests/main.cpp ${test_files})
   target_compile_options(tercet_tests PRIVATE ${tercet_warnings})
   target_compile_definitions(tercet_tests PRIVATE TERCET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(tercet_tests PRIVATE tercet_random_programs)
+  target_link_libraries(tercet_tests PRIVATE tercet_random_programs tercet_embed)
   target_precompile_headers(tercet_tests PRIVATE <catch2/catch.hpp> <fmt/format.h>)
   set_source_files_properties(tests/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)   # defines Catch itself
+endif()
+
+# The interface for hosts, as tests/embedding.py checks it from outside: here with a sanitizer.
+if(TERCET_SANITIZE)
+  add_executable(embedding_check tests/embedding/check.cpp)
+  target_link_libraries(embedding_check PRIVATE tercet_embed ${CMAKE_DL_LIBS})
 endif()
 
 tercet_glob(tool_files GLOB tests/tools/*.cpp)

@@ -20,6 +20,7 @@ LAYERS = [
     ["interpreter/elaborate"],
     ["interpreter/engine"],
     ["codegen"],
+    ["embed"],
     ["repl"],
 ]
 RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folders}

@@ -31,7 +31,7 @@ std::vector<Array> CompiledContext::run(const Program& program, std::vector<Arra
 
 namespace {
 
-/// Nothing in it, or in what it calls, prints, uses keys, or is compiled on its own: its runs do not meet.
+/// Nothing in it, or in what it calls, prints, uses keys, meets other devices, or is compiled on its own: its runs do not meet.
 bool is_independent(const Function& f) {
   for (const Type& t : f.types)
     if (t.dtype == DType::Key) return false;
@@ -39,6 +39,7 @@ bool is_independent(const Function& f) {
     const bool marks = op.def == &region_begin_op || op.def == &region_end_op;
     if (op.def->effect == Effect::Output && !marks) return false;
     if (op.def == &call_op && op.bodies.empty()) return false;
+    if (op.def == &pmap_op || op.attrs.has("over")) return false;   // devices meet in the order of lanes
     return std::all_of(op.bodies.begin(), op.bodies.end(), [](const FunctionPtr& body) { return is_independent(*body); });
   });
 }

@@ -1,5 +1,6 @@
 #include "interpreter/elaborate/builtin.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -42,6 +43,12 @@ std::vector<std::string> builtin_names() {
   std::vector<std::string> out;
   for (auto& [name, def] : table().by_name) out.push_back(name);
   return out;
+}
+
+bool uses_files(const BuiltinDef& def) {
+  auto is = [&](const BuiltinDef& other) { return &other == &def; };
+  return std::any_of(file_builtins.begin(), file_builtins.end(), is) || def.name == std::string_view("read_text") ||
+         def.name == std::string_view("read_lines") || def.name == std::string_view("read_jsonl");
 }
 
 std::optional<double> find_constant(const std::string& name) {

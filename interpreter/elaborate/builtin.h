@@ -27,6 +27,8 @@ struct BuiltinDef {
 /// A builtin of that name (or a public elementwise row), or null.
 const BuiltinDef* find_builtin(const std::string& name);
 std::vector<std::string> builtin_names();
+/// Does it read or write files? A host may forbid that.
+bool uses_files(const BuiltinDef& def);
 /// The value of `nan`, `inf`, `pi` or `e`; nullopt for any other name.
 std::optional<double> find_constant(const std::string& name);
 using BuiltinList = std::span<const BuiltinDef>;

@@ -31,6 +31,9 @@ class Environment {
   virtual std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() = 0;
   virtual std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() = 0;
   virtual const std::vector<std::string>& arguments() = 0;          // of the program
+  virtual bool may_read_files() = 0;
+  /// May elaboration use the values of this global's integers? False: only their types.
+  virtual bool value_known(const std::string& name) = 0;
   virtual int device_count() = 0;                                   // of pmap; 0: as many as one asks for
   virtual std::vector<std::pair<std::string, Value>> import(const ast::Import& what, Span span) = 0;
 };
@@ -287,6 +290,7 @@ class Elaborator {
   Leaf hidden_leaf(const Frame::Hidden& h);
   std::vector<Sym> bind_arguments(const Sym::Closure& f, std::vector<CallArgument>& arguments, Span span);
   void check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f);
+  Sym call_host(const Handle& handle, std::vector<CallArgument> arguments, Span span);
   Sym call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span);
 
   // transforms.cpp

@@ -125,10 +125,10 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
   auto found = home->globals.find(name);
   if (found != home->globals.end()) return found->second;
   size_t at = 0;
-  bool generic = home->isolated();
+  bool generic = home->isolated(), known = environment_.value_known(name);
   Sym sym = map_leaves<Leaf>(value, [&](const Array& a) -> Leaf {
     size_t leaf = at++;
-    if (!generic && a.rank() == 0 && (is_int(a.dtype) || a.dtype == DType::Bool) && a.dtype != DType::U64) {
+    if (!generic && known && a.rank() == 0 && (is_int(a.dtype) || a.dtype == DType::Bool) && a.dtype != DType::U64) {
       // A statement runs once: its integers are known, so they may be sizes and axes.
       return softened(a.dtype == DType::Bool ? bool_leaf(a.as_int() != 0) : int_leaf(a.as_int(), a.dtype, a.weak));
     }

@@ -56,6 +56,7 @@ Sym Elaborator::apply(const Sym& function, std::vector<CallArgument> arguments, 
   if (auto* c = function.as<Sym::Closure>()) return call_closure(*c, std::move(arguments), span);
   if (auto* b = function.as<Sym::Builtin>()) return call_builtin(*b->def, std::move(arguments), span);
   if (auto* t = function.as<Sym::Transformed>()) return apply_transformed(*t, std::move(arguments), span);
+  if (auto* h = function.as<Handle>(); h && function.is_function()) return call_host(*h, std::move(arguments), span);
   error(Kind::Type, fmt::format("{} is not a function", describe(function)),
         function.leaf() && function.leaf()->type.rank() ? "an array is indexed with x[i]" : "");
 }
@@ -352,6 +353,8 @@ std::vector<ParameterText> parameters_of(const BuiltinDef& def) {
 }  // namespace
 
 Sym Elaborator::call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span) {
+  if (uses_files(def) && !environment_.may_read_files())
+    fail_bound(Kind::Io, Bound::Denied, span, fmt::format("`{}`: this program may not use files", def.name), "its host has to grant TCT_CAP_FILES");
   std::vector<ParameterText> params = parameters_of(def);
   BuiltinArguments values(params.size());
   std::vector<std::string> names;

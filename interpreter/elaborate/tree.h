@@ -42,9 +42,10 @@ struct TransformSpec {
   std::string text;                    // as written, for identity and messages
 };
 
-/// An opaque thing the runtime owns (a vocabulary).
+/// An opaque thing that is not the program's.
+inline constexpr const char* host_function = "host function";
 struct Handle {
-  std::string type;                    // "vocab"
+  std::string type;                    // host_function: `object` is a HostFunction (ir/host_function.h)
   std::shared_ptr<const void> object;
 };
 
@@ -73,7 +74,7 @@ template <class L> struct Tree {
   template <class T> T* as() { return std::get_if<T>(&node); }
   const L* leaf() const { return as<L>(); }
   bool is_none() const { return std::holds_alternative<None>(node); }
-  bool is_function() const { return as<Closure>() || as<Transformed>() || as<Builtin>(); }
+  bool is_function() const { return as<Closure>() || as<Transformed>() || as<Builtin>() || (as<Handle>() && as<Handle>()->type == host_function); }
   static Tree unit() { return Tuple{}; }
 };
 

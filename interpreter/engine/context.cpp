@@ -12,8 +12,6 @@
 namespace tercet {
 namespace {
 
-constexpr int deepest_call = 100000;   // the stack usually ends first
-
 /// Lanes compare outermost axis first; an effect on values that all lanes share counts as the first lane's.
 bool before(const LaneIndex& a, const LaneIndex& b) {
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
@@ -75,7 +73,7 @@ std::vector<Array> Session::Context::call(const Op& op, std::vector<Array> argum
 
 std::vector<Array> Session::Context::run_callee(const Op& op, std::vector<Array> arguments) {
   check_stack(op.span);
-  if (++call_depth_ > deepest_call) {
+  if (++call_depth_ > session_.options_.call_depth) {   // the stack may end first
     call_depth_ = 0;
     fail(Kind::Limit, op.span, "functions call each other too deeply", "endless recursion? add a case that ends it");
   }
@@ -197,7 +195,9 @@ void Session::Context::end_region() {
 
 void Session::Context::poll() {
   if (devices_) devices_->poll();
-  if (session_.interrupted_.load(std::memory_order_relaxed)) fail(Kind::Interrupt, {}, "interrupted");
+  if (session_.interrupts_->load(std::memory_order_relaxed) != seen_interrupts_) fail(Kind::Interrupt, {}, "interrupted");
+  if (deadline_ && std::chrono::steady_clock::now() > *deadline_)
+    fail_bound(Kind::Limit, Bound::Deadline, {}, fmt::format("this took longer than its limit of {} ms", session_.options_.deadline_ms));
 }
 
 }  // namespace tercet

@@ -8,10 +8,10 @@
 namespace tercet {
 
 Session::Context::Context(const Context& parent, Communicator& devices, int64_t level, bool by_reference)
-    : session_(parent.session_), call_depth_(parent.call_depth_), call_span_(parent.call_span_), devices_(&devices), level_(level),
+    : session_(parent.session_), keys_(&own_keys_), seen_interrupts_(parent.seen_interrupts_), deadline_(parent.deadline_), call_depth_(parent.call_depth_), call_span_(parent.call_span_), devices_(&devices), level_(level),
       by_reference_(by_reference || parent.by_reference_), around_(parent.running_lane()) {
   around_.push_back(devices.rank());
-  own_keys_.set_trial(parent.session_.keys_.trial());
+  own_keys_.set_trial(parent.keys_->trial());
 }
 
 void Session::Context::run_devices(int count, int64_t level, const DeviceWork& work, bool by_reference,
@@ -53,7 +53,7 @@ void Session::Context::on_devices(int count, int64_t level, const DeviceWork& wo
       print(std::move(line.text), std::move(line.lane));
     }
   if (failure) device_failed(std::move(*failure), static_cast<int>(contexts.size()) - 1);
-  for (auto& context : contexts) session_.keys_.take_over(context->own_keys_);
+  for (auto& context : contexts) keys_->take_over(context->own_keys_);
 }
 
 void Session::Context::device_failed(Diagnostic diagnostic, int rank) {

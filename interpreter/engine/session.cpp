@@ -9,38 +9,11 @@
 #include "interpreter/engine/context.h"
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/engine/library.h"
+#include "interpreter/engine/names.h"
 #include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/print.h"
 
 namespace tercet {
-
-/// The session as the elaborator sees it.
-class Session::Names final : public Environment {
- public:
-  explicit Names(Session& session) : session_(session) {}
-  const Value* global(const std::string& name) override { return session_.find(name); }
-  bool is_var(const std::string& name) override { return session_.globals_.at(name).is_var; }
-  std::vector<std::string> global_names() override {
-    std::vector<std::string> out = session_.names(), library = library_names();
-    out.insert(out.end(), library.begin(), library.end());
-    return out;
-  }
-  ast::FunctionPtr library_function(const std::string& name) override {
-    auto found = session_.library_.find(name);
-    if (found != session_.library_.end()) return found->second;
-    return session_.library_[name] = read_library_function(name, session_.sources_);
-  }
-  std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() override { return session_.jit_entries_; }
-  std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() override { return session_.jit_counters_; }
-  const std::vector<std::string>& arguments() override { return session_.options_.arguments; }
-  int device_count() override { return session_.options_.devices; }
-  std::vector<std::pair<std::string, Value>> import(const ast::Import&, Span span) override {
-    fail(Kind::Unsupported, span, "`import` is not there yet", "paste the definitions, or run both files in one session");
-  }
-
- private:
-  Session& session_;
-};
 
 namespace {
 
@@ -106,6 +79,7 @@ Outcome Session::guarded(const std::function<void(Outcome&)>& work) {
     out.diagnostics = failure.diagnostics();
   } catch (const std::bad_alloc&) {
     d.kind = Kind::Limit;
+    d.bound = Bound::Memory;
     d.message = "out of memory";
     out.diagnostics = {d};
   } catch (const std::exception& e) {
@@ -119,7 +93,20 @@ Outcome Session::guarded(const std::function<void(Outcome&)>& work) {
   return out;
 }
 
+void Session::set_limits(int64_t memory_bytes, int64_t deadline_ms, int call_depth) {
+  options_.memory_bytes = memory_bytes;
+  options_.deadline_ms = deadline_ms;
+  options_.call_depth = call_depth;
+  budget_->set_cap(memory_bytes);
+}
+
+void Session::begin_run() {
+  deadline_.reset();
+  if (options_.deadline_ms > 0) deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.deadline_ms);
+}
+
 Outcome Session::run(const SourceFile& source) {
+  begin_run();
   return guarded([&](Outcome& out) {
     ParseResult parsed = parse(source);
     out.incomplete = parsed.incomplete;

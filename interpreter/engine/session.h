@@ -4,9 +4,11 @@
 // Example:  Session s(options);  Outcome o = s.run(s.add_source("demo", "let x = 3\nx + 1"));
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/diagnostic.h"
 #include "interpreter/elaborate/elaborator.h"
@@ -24,6 +26,9 @@ struct SessionOptions {
   std::vector<std::string> arguments;            // of the program
   int devices = 0;                               // of pmap; 0: as many as one asks for
   double device_timeout_seconds = 600;           // how long devices wait for each other in a collective
+  int64_t deadline_ms = 0;                       // of one run or call; 0: none
+  int call_depth = 100'000;                      // of calls that the program's functions make of each other
+  bool files = true;                             // the program may read files
 };
 
 /// What running a source came to. On failure the statements before the failing one have had their effect, the failing
@@ -58,8 +63,13 @@ class Session {
   ast::FunctionPtr library_function(const std::string& name);
   const Value* find(const std::string& name) const;
   void set(const std::string& name, Value value);
-  void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
-  void clear_interrupt() { interrupted_.store(false, std::memory_order_relaxed); }
+  /// Stops what runs, and what begins before the next clear_interrupt().
+  void interrupt() { interrupts_->fetch_add(1, std::memory_order_relaxed); }
+  void clear_interrupt() { seen_interrupts_ = interrupts_->load(std::memory_order_relaxed); }
+  /// Bounds of what runs from now on.
+  void set_limits(int64_t memory_bytes, int64_t deadline_ms, int call_depth);
+  /// Bytes of arrays that it holds now.
+  int64_t memory_used() const { return budget_->used(); }
   std::vector<std::string> names() const;
   const SessionOptions& options() const { return options_; }
 
@@ -68,6 +78,8 @@ class Session {
   class Context;
   friend class Names;
   friend class Context;
+  friend class Callable;
+  void begin_run();
   Outcome guarded(const std::function<void(Outcome&)>& work);
   void check_functions(const ast::Program& program, Outcome& out);
   std::optional<Value> run_statement(const ast::Stmt& statement);
@@ -81,7 +93,10 @@ class Session {
   std::map<std::string, std::shared_ptr<JitEntry>> jit_entries_;
   std::map<std::string, std::shared_ptr<JitCounter>> jit_counters_;
   std::vector<ast::Program> programs_;           // keep the trees of running code alive
-  std::atomic<bool> interrupted_{false};
+  std::shared_ptr<std::atomic<uint64_t>> interrupts_ = std::make_shared<std::atomic<uint64_t>>(0);
+  uint64_t seen_interrupts_ = 0;                 // more than these stop what runs
+  std::optional<std::chrono::steady_clock::time_point> deadline_;   // of the run
+  std::set<std::string> unknown_;                // globals whose values elaboration may not use
   std::shared_ptr<MemoryBudget> budget_;
   KeyLedger keys_;
 };

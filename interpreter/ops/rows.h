@@ -33,7 +33,8 @@ extern const OpDef threefry_op, unit_interval_op, key_words_op, new_keys_op, mar
 extern const OpDef stop_gradient_op, checkpoint_op, custom_grad_op;
 // control.cpp
 extern const OpDef cond_op, while_op, scan_op, call_op;
-// devices.cpp, collectives.cpp
+// host_call.cpp, devices.cpp, collectives.cpp
+extern const OpDef host_call_op;
 extern const OpDef pmap_op;
 extern const OpDef all_reduce_op, all_gather_op, reduce_scatter_op, all_to_all_op, permute_op, axis_index_op;
 
@@ -41,6 +42,6 @@ extern const OpDef all_reduce_op, all_gather_op, reduce_scatter_op, all_to_all_o
 using Family = std::span<const OpDef* const>;
 extern const Family arithmetic_rows, comparison_rows, bit_rows, cast_rows, math_rows, structure_rows, reduction_rows,
     scan_rows, indexing_rows, contraction_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows,
-    random_rows, row_rows, derivative_rows, device_rows, collective_rows, file_rows;
+    random_rows, row_rows, derivative_rows, device_rows, collective_rows, file_rows, host_rows;
 
 }  // namespace tercet

@@ -50,7 +50,7 @@ void MemoryBudget::charge(int64_t bytes) {
   int64_t now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (now <= cap_.load(std::memory_order_relaxed)) return;
   release(bytes);
-  fail(Kind::Limit, {}, fmt::format("this needs {} bytes more, and the memory limit is {} bytes", bytes, cap_.load()));
+  fail_bound(Kind::Limit, Bound::Memory, {}, fmt::format("this needs {} bytes more, and the memory limit is {} bytes", bytes, cap_.load()));
 }
 
 const std::shared_ptr<MemoryBudget>& current_budget() { return budget_of_thread; }
@@ -66,7 +66,7 @@ std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes) {
   std::byte* data = take_block(bytes + padding);
   if (!data) {
     budget->release(bytes);
-    fail(Kind::Limit, {}, fmt::format("out of memory: {} bytes could not be had", bytes));
+    fail_bound(Kind::Limit, Bound::Memory, {}, fmt::format("out of memory: {} bytes could not be had", bytes));
   }
   return std::make_shared<Buffer>(data, bytes, std::move(budget));
 }
@@ -74,7 +74,14 @@ std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes) {
 Buffer::Buffer(std::byte* data, int64_t bytes, std::shared_ptr<MemoryBudget> budget)
     : data_(data), bytes_(bytes), budget_(std::move(budget)) {}
 
+std::shared_ptr<Buffer> Buffer::borrow(const void* data, int64_t bytes, std::shared_ptr<const void> owner) {
+  auto out = std::make_shared<Buffer>(const_cast<std::byte*>(static_cast<const std::byte*>(data)), bytes, nullptr);   // never written
+  out->owner_ = std::move(owner);
+  return out;
+}
+
 Buffer::~Buffer() {
+  if (!budget_) return;
   give_block(data_, bytes_ + padding);
   budget_->release(bytes_);
 }

@@ -81,16 +81,20 @@ class Buffer {
  public:
   /// Error `limit` when the budget or the machine has no room.
   static std::shared_ptr<Buffer> allocate(int64_t bytes);
+  /// Memory of others, which is only read, aligned to its elements. `owner` keeps it; nothing is charged.
+  static std::shared_ptr<Buffer> borrow(const void* data, int64_t bytes, std::shared_ptr<const void> owner);
   Buffer(std::byte* data, int64_t bytes, std::shared_ptr<MemoryBudget> budget);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   std::byte* data() { return data_; }
   int64_t size() const { return bytes_; }
+  bool borrowed() const { return !budget_; }
 
  private:
   std::byte* data_;
   int64_t bytes_;
-  std::shared_ptr<MemoryBudget> budget_;
+  std::shared_ptr<MemoryBudget> budget_;   // null: borrowed
+  std::shared_ptr<const void> owner_;
 };
 
 /// One string element: Arrow's Utf8View. Up to 12 bytes lie inside it, longer text in a block kept by the array.
@@ -174,7 +178,7 @@ struct Array {
   const std::byte* raw() const { return buffer->data() + offset; }
   std::byte* raw() { return buffer->data() + offset; }
   /// Nobody else holds the memory: it may be overwritten.
-  bool unique() const { return buffer.use_count() == 1; }
+  bool unique() const { return buffer.use_count() == 1 && !buffer->borrowed(); }
   /// This array if unique, else a copy.
   Array owned() &&;
   /// Same elements under another shape of equal count.

@@ -1,0 +1,111 @@
+// Every call of the interface with its n-th allocation failing, for n = 1, 2, 3, …: an error each time, and nothing is left
+// behind. (Calls that parse are not here: the ANTLR runtime does not survive a failing allocation. Nor is compilation: LLVM
+// ends the process.) Prints "N passed, N failed".
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <atomic>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <tercet/tercet.h>
+
+static std::atomic<long> left{-1}, live{0};
+static bool out_of_memory() { long n = left.load(); return n >= 0 && left.fetch_sub(1) == 0; }
+static void* take(std::size_t n) {
+  if (left.load() >= 0 && out_of_memory()) throw std::bad_alloc();
+  void* p = std::malloc(n ? n : 1);
+  if (!p) throw std::bad_alloc();
+  ++live;
+  return p;
+}
+void* operator new(std::size_t n) { return take(n); }
+void* operator new[](std::size_t n) { return take(n); }
+void operator delete(void* p) noexcept { if (p) --live, std::free(p); }
+void operator delete[](void* p) noexcept { if (p) --live, std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { if (p) --live, std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { if (p) --live, std::free(p); }
+
+int main() {
+  tct_engine_options eo;
+  tct_engine_options_init(&eo, sizeof eo);
+  eo.interpret = 1;
+  tct_engine* engine;
+  tct_session* session;
+  tct_engine_create(&eo, &engine, nullptr);
+  tct_session_create(engine, nullptr, &session, nullptr);
+  tct_value* x;
+  tct_eval(session, TCT_STR("let xs = [1.0, 2.0, 3.0]\nfn f(x) = x * 2.0 + sum(xs)\nlet r = (a=xs, b=(1, \"zwei\"))"), TCT_STR("a"), nullptr, nullptr);
+  tct_function *f, *g, *h;
+  tct_function_get(session, TCT_STR("f"), &f, nullptr);
+  tct_function_get(session, TCT_STR("x => { var s = 0.0; for v in vmap(e => if e > 1.0 { f(e) } else { 2.0 })(x) { s += v }; s }"), &g, nullptr);
+  tct_function_get(session, TCT_STR("x => x[7]"), &h, nullptr);
+  double numbers[] = {1, 2, 3};
+  int64_t shape[] = {3};
+  tct_array_copy(TCT_F64, 1, shape, numbers, &x, nullptr);
+  tct_str names[] = {TCT_STR("a"), TCT_STR("b")}, texts[] = {TCT_STR("x"), TCT_STR("ein langer Text hier"), TCT_STR("")};
+  tct_value* two[] = {x, x};
+  struct Call { const char* name; std::function<tct_status(tct_error**)> call; };
+  auto value = [&](auto make) { return [make](tct_error** e) { tct_value* v = nullptr; tct_status s = make(&v, e); tct_value_release(v); return s; }; };
+  int64_t length = 0;
+  Call calls[] = {
+    {"tct_engine_create", [&](tct_error** e) { tct_engine* o = nullptr; auto s = tct_engine_create(&eo, &o, e); tct_engine_release(o); return s; }},
+    {"tct_session_create", [&](tct_error** e) { tct_session* o = nullptr; auto s = tct_session_create(engine, nullptr, &o, e); tct_session_release(o); return s; }},
+    {"tct_array_copy", value([&](tct_value** v, tct_error** e) { return tct_array_copy(TCT_F64, 1, shape, numbers, v, e); })},
+    {"tct_array_borrow", value([&](tct_value** v, tct_error** e) { return tct_array_borrow(TCT_F64, 1, shape, nullptr, numbers, nullptr, nullptr, v, e); })},
+    {"tct_array_texts", value([&](tct_value** v, tct_error** e) { return tct_array_texts(1, shape, texts, v, e); })},
+    {"tct_tuple", value([&](tct_value** v, tct_error** e) { return tct_tuple(two, 2, v, e); })},
+    {"tct_record", value([&](tct_value** v, tct_error** e) { return tct_record(names, two, 2, v, e); })},
+    {"tct_get", value([&](tct_value** v, tct_error** e) { return tct_get(session, TCT_STR("r"), v, e); })},
+    {"tct_get of a name that is none", value([&](tct_value** v, tct_error** e) { return tct_get(session, TCT_STR("nothing"), v, e); })},
+    {"tct_set", [&](tct_error** e) { return tct_set(session, TCT_STR("y"), x, e); }},
+    {"tct_call", value([&](tct_value** v, tct_error** e) { return tct_call(f, &x, 1, v, e); })},
+    {"tct_call with sizes never seen", value([&](tct_value** v, tct_error** e) {
+       tct_value* a = nullptr;
+       int64_t n[] = {1 + ++length % 600};
+       static double zeros[601];
+       if (tct_status s = tct_array_copy(TCT_F64, 1, n, zeros, &a, e)) return s;
+       tct_status s = tct_call(g, &a, 1, v, e);
+       tct_value_release(a);
+       return s;
+     })},
+    {"tct_call that fails", value([&](tct_value** v, tct_error** e) { return tct_call(h, &x, 1, v, e); })},
+    {"tct_to_dlpack", [&](tct_error** e) { DLManagedTensorVersioned* t = nullptr; auto s = tct_to_dlpack(x, &t, e); if (s == TCT_OK) { tct_value* v = nullptr; s = tct_from_dlpack(t, &v, e); tct_value_release(v); } return s; }},
+  };
+  int failed = 0;
+  for (Call& c : calls) {
+    tct_error* error = nullptr;
+    tct_status good = c.call(&error);
+    tct_error_release(error);
+    long n = 0, kept = 0;
+    for (; n < 40000; ++n) {
+      for (tct_error** place : {&error, static_cast<tct_error**>(nullptr)}) {
+        error = nullptr;
+        c.call(nullptr);                        // what is remembered from call to call is there
+        long before = live;
+        left = n;
+        tct_status s = c.call(place);
+        bool done = left.load() >= 0;
+        left = -1;
+        tct_error_release(place ? error : nullptr);
+        if (done && s == good) goto next;
+        kept = std::max(kept, live - before);
+        if (s != TCT_ERR_MEMORY && s != good) ++failed, std::printf("FAIL %s, allocation %ld: status %d\n", c.name, n + 1, s);
+      }
+    }
+  next:
+    if (n == 40000) ++failed, std::printf("FAIL %s does not end\n", c.name);
+    long before = live;                         // a whole ladder leaves nothing behind
+    for (long i = 0; i < n; ++i) left = i, c.call(nullptr), left = -1;
+    c.call(nullptr);
+    long again = live;
+    for (long i = 0; i < n; ++i) left = i, c.call(nullptr), left = -1;
+    c.call(nullptr);
+    bool remembers = std::string(c.name).find("never seen") != std::string::npos;   // the forms of its arguments
+    if (!remembers && live - again > 0) ++failed, std::printf("FAIL %s leaves %ld blocks behind\n", c.name, live - again);
+    (void)before, (void)kept;
+  }
+  std::printf("%d passed, %d failed\n", static_cast<int>(std::size(calls)) - (failed > 0), failed);
+  return failed > 0;
+}
