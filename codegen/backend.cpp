@@ -23,8 +23,8 @@ double milliseconds_since(Clock::time_point begin) {
 class LlvmExecutable final : public Executable {
  public:
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
-      : function_(expand(std::move(function))),
-        set_(plan(function_)),
+      : function_(std::move(function)),
+        set_(plan(expand(function_))),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),

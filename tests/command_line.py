@@ -201,6 +201,15 @@ if HAS_COMPILER:
     same("cache takes an action", with_cache("cache")[0], 2)
     same("which it knows", with_cache("cache", "drop")[0], 2)
 
+# ---- examples that need arguments ----
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+model = pathlib.Path(FOLDER.name) / "model"
+model.mkdir()
+status, output, report = tercet(str(EXAMPLES / "section_classifier.tct"), str(EXAMPLES / "data" / "descriptions.jsonl"), str(model))
+expect("the classifier is trained and saved", status == 0 and output.count("\n") == 5 and len(list(model.iterdir())) == 3, (output, report))
+status, output, report = tercet(str(EXAMPLES / "classify.tct"), str(model), given="a library for Perl\ndocumentation of a package\n")
+expect("and classifies lines of standard input", status == 0 and re.fullmatch(r"(\w+ \d\.\d\d, \w+ \d\.\d\d: [\w ]+\n){2}", output), (output, report))
+
 # ---- Ctrl-C ----
 for what, text in (("a loop", "var x = 0\nwhile true { x = x + 1 }"),
                    ("compiled code", "fn f(n) { var x = 0; while x >= 0 { x = (x + 1) % n }; x }\n(jit f)(7)")):
