@@ -5,21 +5,9 @@
 
 #include "interpreter/ir/op_def.h"
 #include "interpreter/ir/rewrite.h"
-#include "interpreter/ops/rows.h"
 
 namespace tercet {
 namespace {
-
-/// A broadcast that repeats nothing, because no size is 1: the same elements under other names of the same sizes.
-bool only_renames(const Function& f, const Op& op) {
-  if (op.def != &broadcast_op) return false;
-  const std::vector<Dim>&from = f.type(op.inputs[0]).dims, &to = op.attrs.get<std::vector<Dim>>("dims");
-  const auto& axes = op.attrs.get<std::vector<int64_t>>("axes");
-  if (from.size() != to.size()) return false;
-  for (size_t k = 0; k < from.size(); ++k)
-    if (axes[k] != static_cast<int64_t>(k) || !(from[k] == to[k] || from[k].not_one())) return false;
-  return true;
-}
 
 /// Functions that were seen, so that a callee that occurs twice stays one.
 class Expander {
@@ -34,7 +22,7 @@ class Expander {
  private:
   bool needed(const Function& f) {
     return std::any_of(f.ops.begin(), f.ops.end(), [&](const Op& op) {
-      return std::holds_alternative<CodeExpand>(op.def->code) || only_renames(f, op) ||
+      return std::holds_alternative<CodeExpand>(op.def->code) ||
              std::any_of(op.bodies.begin(), op.bodies.end(), [&](const FunctionPtr& body) { return run(body) != body; });
     });
   }
@@ -50,9 +38,7 @@ class Expander {
       copy.attrs = map_all(op.attrs, sizes);
       for (FunctionPtr& body : copy.bodies) body = substitute(run(body), sizes);
       auto* expanded = std::get_if<CodeExpand>(&op.def->code);
-      std::vector<ValueId> results = expanded             ? expanded->expand(b, copy)
-                                     : only_renames(f, op) ? std::vector{b.emit(reshape_op, copy.inputs, {{"dims", copy.attrs.get<std::vector<Dim>>("dims")}}, op.span)}
-                                                           : b.emit_many(*op.def, copy.inputs, copy.attrs, op.span, copy.bodies);
+      std::vector<ValueId> results = expanded ? expanded->expand(b, copy) : b.emit_many(*op.def, copy.inputs, copy.attrs, op.span, copy.bodies);
       for (uint32_t i = 0; i < op.outputs; ++i) {
         values[op.output(i)] = results[i];
         // A size that the operation named is the one that now stands there.
