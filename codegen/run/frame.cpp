@@ -142,7 +142,10 @@ void ProgramFrame::run_step(const KernelStep& step) {
 }
 
 void ProgramFrame::run_step(const AliasStep& step) {
-  values_[step.to] = values_[step.from].reshaped(shape_of(step.to));
+  const Array& from = values_[step.from];
+  Shape to = shape_of(step.to);
+  // In code that no lane reaches the sizes need not go together.
+  values_[step.to] = element_count(to) == from.count() ? from.reshaped(to) : Array::zeros(from.dtype, to);
 }
 
 void ProgramFrame::run_step(const CopyStep& step) {

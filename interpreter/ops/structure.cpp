@@ -158,7 +158,9 @@ std::vector<Sample> unbroadcast_samples() {
 // ---- reshape ----
 std::vector<Type> infer_reshape(const InferInput& in) { return {{in.operands[0].dtype, in.attrs.get<Dims>("dims")}}; }
 std::vector<Array> eval_reshape(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  return {in[0].reshaped(context.shape(op.attrs.get<Dims>("dims")))};
+  Shape to = context.shape(op.attrs.get<Dims>("dims"));
+  if (element_count(to) != in[0].count()) return {Array::zeros(in[0].dtype, to)};   // a check has failed, or no lane is alive
+  return {in[0].reshaped(to)};
 }
 std::vector<BatchedValue> batch_reshape(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
   return emit_mapped(c, op, {in[0].value}, {{"dims", with_lanes(c, op.attrs.get<Dims>("dims"))}});
