@@ -300,6 +300,11 @@ class ProgramText {
       return fmt::format("{}({}), a check\n", op.def->name, fmt::join(in, ", "));
     }
     std::string what = bodies.empty() ? "on whole arrays" : fmt::format("runs {} {}", bodies.size() == 1 ? "body" : "bodies", fmt::join(bodies, ", "));
+    if (auto kept = static_cast<uint32_t>(op.attrs.get_or<int64_t>("kept", 0))) {   // a loop's stacked results for its backward step
+      Bytes stacked = 0;
+      for (uint32_t i = op.outputs - kept; i < op.outputs; ++i) stacked = stacked + bytes(op.output(i));
+      what += fmt::format("; the last {} results, {}, are kept for its gradient", kept, text_of(stacked));
+    }
     return fmt::format("{}({}){}, {}\n", op.def->name, fmt::join(in, ", "), out.empty() ? "" : fmt::format(" -> {}", fmt::join(out, ", ")), what);
   }
 

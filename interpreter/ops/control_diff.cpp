@@ -152,6 +152,7 @@ Ids forward_loop(ForwardContext& c) {
     attrs.set("count", defines.back());
     attrs.set("defines", defines);
   }
+  attrs.set("kept", attrs.get_or<int64_t>("kept", 0) + static_cast<int64_t>(more.size() + !loop.is_scan));   // told by `explain`
   Ids all = c.out().emit_many(*op.def, op.inputs, attrs, op.span, std::move(bodies));
   ForwardOp& forward = c.forward();
   forward.op.attrs = std::move(attrs);   // with the number of rounds
