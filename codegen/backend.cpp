@@ -6,6 +6,7 @@
 
 #include "codegen/explain.h"
 #include "codegen/jit/object_cache.h"
+#include "codegen/plan/equal_sizes.h"
 #include "codegen/plan/plan.h"
 #include "codegen/run/context.h"
 #include "codegen/run/threads.h"
@@ -24,7 +25,8 @@ class LlvmExecutable final : public Executable {
  public:
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
       : function_(std::move(function)),
-        set_(plan(expand(function_))),
+        sizes_(with_equal_sizes(function_)),
+        set_(plan(expand(sizes_.function))),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
@@ -32,6 +34,10 @@ class LlvmExecutable final : public Executable {
         all_ms_(milliseconds_since(begun_)) {}
 
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
+    if (!sizes_.hold(arguments)) {   // a check will fail
+      RepeatingContext reference(outer, 0);
+      return evaluate(*function_, reference, std::move(arguments));
+    }
     RunOptions run = on_this_device(run_);
     CompiledContext context(outer, set_, code_, run);
     if (!set_.may_fail) return context.run(*set_.programs[0], std::move(arguments));
@@ -65,6 +71,7 @@ class LlvmExecutable final : public Executable {
  private:
   Clock::time_point begun_ = Clock::now();
   FunctionPtr function_;
+  EqualSizes sizes_;
   ProgramSet set_;
   double plan_ms_;
   RunOptions run_;

@@ -29,7 +29,10 @@ class Planner {
     read_elsewhere_.assign(f_.types.size(), false);
     for (ValueId r : f_.results) read_elsewhere_[r] = true;
     for (ValueId v : f_.params) bind_shape(v, 0, p_.parameters);
-    for (const Op& op : f_.ops) place(op);
+    for (const Op& op : f_.ops)
+      if (asked_first(op)) place(op);
+    for (const Op& op : f_.ops)
+      if (!asked_first(op)) place(op);
     finish_kernels();
     note_sizes();
     find_deaths();
@@ -38,6 +41,18 @@ class Planner {
   }
 
  private:
+  /// Questions about the parameters' sizes alone come first, so that nothing waits for them. (Which failure is told does not
+  /// depend on it: after any, the reference runs.)
+  bool asked_first(const Op& op) const {
+    if (op.def->effect != Effect::Check || !op.inputs.empty() || op.outputs != 0) return false;
+    std::vector<uint64_t> symbols;
+    for (auto& [name, attr] : op.attrs.items()) for_each_dim(attr, [&](const Dim& d) { d.collect_symbols(symbols); });
+    auto of_parameters = [&](uint64_t s) {
+      return std::any_of(p_.parameters.begin(), p_.parameters.end(), [&](const Binding& b) { return b.symbol == s; });
+    };
+    return std::all_of(symbols.begin(), symbols.end(), of_parameters);
+  }
+
   void place(const Op& op) {
     Role role = role_of(f_, op);
     switch (role) {
