@@ -91,7 +91,9 @@ std::optional<std::string> check_gradient(uint64_t seed, std::shared_ptr<Backend
   std::string interpreted = told("print(grad(f)(point))\n"), compiled = told("print((jit grad f)(point))\n");
   if (!holds("near(grad(f)(point), difference(point, 1e-6), 2e-6)"))
     return program + "gradient " + interpreted + "differences " + told("print(difference(point, 1e-6))\n");
-  if (interpreted != compiled) return program + "interpreted " + interpreted + "compiled " + compiled;
+  // A value under a second name of its size is one more place where cotangents are added up, which can group them otherwise.
+  counts.other_bits += interpreted != compiled;
+  if (!holds("near(grad(f)(point), (jit grad f)(point), 1e-12)")) return program + "interpreted " + interpreted + "compiled " + compiled;
   if (!holds("near(vmap(grad(f))(points), stack((grad(f)(points[0]), grad(f)(points[1]), grad(f)(points[2]))), 1e-10)"))
     return program + "vmap of the gradient " + told("print(vmap(grad(f))(points))\n") + "row by row " + told("print(grad(f)(points[0]), grad(f)(points[1]), grad(f)(points[2]))\n");
   if (!holds("near(grad(x => sum(vmap(f)(x)))(points), vmap(grad(f))(points), 1e-10)"))

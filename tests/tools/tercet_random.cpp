@@ -55,7 +55,7 @@ int run_gradients(uint64_t seed, int64_t count, double seconds, bool keep_going)
     std::fflush(stdout);
     if (!keep_going) break;
   }
-  fmt::print("{} gradients of random programs, {} more had a kink; {} differences; {:.0f} s\n", counts.programs, counts.not_smooth, differences, elapsed());
+  fmt::print("{} gradients of random programs, {} of them with other last bits when compiled, {} more had a kink; {} differences; {:.0f} s\n", counts.programs, counts.other_bits, counts.not_smooth, differences, elapsed());
   return differences ? 1 : 0;
 }
 
