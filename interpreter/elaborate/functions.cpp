@@ -130,6 +130,7 @@ Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> ar
   }
   size_t depth = active_.size(), contexts = contexts_.size();
   Frame* frame = frame_;
+  const size_t mark = builder().mark();
   if (depth > 400) fail(Kind::Limit, span, "functions call each other too deeply", "endless recursion? add a case that ends it");
   active_.push_back({f.code.get(), key, nullptr});
   try {
@@ -140,6 +141,7 @@ Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> ar
     active_.resize(depth);
     contexts_.resize(contexts);
     frame_ = frame;
+    frame->builder().drop_output(mark);
     if (found.depth != depth) throw;
     return outlined(f, key, values, span);
   } catch (Failure& failure) {

@@ -125,6 +125,14 @@ void Builder::rollback(size_t mark) {
   definitions_.resize(values);
 }
 
+void Builder::drop_output(size_t mark) {
+  for (size_t i = mark; i < function_->ops.size(); ++i) {
+    Op& op = function_->ops[i];
+    if (op.def->effect != Effect::Output || op.outputs != 0) continue;
+    op = Op{find_op("constant"), {}, op.first_output, 0, {}, {}, op.span};   // pure, and nobody needs it
+  }
+}
+
 const Op* Builder::definition(ValueId v) const {
   uint32_t at = definitions_[v];
   return at == UINT32_MAX ? nullptr : &function_->ops[at];

@@ -124,6 +124,8 @@ class Builder {
   /// Where building stands, to come back to: what was emitted since is gone.
   size_t mark() const { return function_->ops.size(); }
   void rollback(size_t mark);
+  /// What was printed since the mark is not: that code turned out to stand elsewhere. (Its checks may stay.)
+  void drop_output(size_t mark);
   /// Another order for the parameters (the same ones).
   void set_params(std::vector<ValueId> params) { function_->params = std::move(params); }
   /// Ends building; the Builder may not be used afterwards. Operations that nothing needs are dropped.

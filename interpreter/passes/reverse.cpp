@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "interpreter/ir/jit_entry.h"
+#include "interpreter/ir/recursion.h"
 #include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/passes/effects.h"
@@ -56,6 +58,40 @@ std::vector<bool> read_params(const Function& f) {
   std::vector<bool> out;
   for (ValueId p : f.params) out.push_back(read[p]);
   return out;
+}
+
+/// The compiled callee without its effects.
+std::shared_ptr<const void> pure_entry(JitEntry& entry) {
+  std::scoped_lock lock(entry.mutex);
+  if (!entry.pure) {
+    entry.pure = std::make_shared<JitEntry>();
+    entry.pure->function = without_effects(entry.function);
+    entry.pure->threads = entry.threads;
+  }
+  return entry.pure;
+}
+
+/// The same function, calling `to` where it called `from`.
+FunctionPtr calling(const FunctionPtr& f, const void* from, const std::shared_ptr<const void>& to) {
+  auto out = std::make_shared<Function>(*f);
+  for (Op& op : out->ops) {
+    if (op.attrs.has("recursive") && op.attrs.get<std::shared_ptr<const void>>("recursive").get() == from) op.attrs.set("recursive", to);
+    for (FunctionPtr& body : op.bodies) body = calling(body, from, to);
+  }
+  return out;
+}
+
+/// A call of a function that calls itself becomes one of the same without effects, which the call owns.
+void make_pure(Op& call) {
+  const RecursiveCallee& callee = recursive_callee(call.attrs);
+  FunctionPtr f = callee.function.lock();
+  if (!f || !has_effects(*f)) return;
+  auto pure = std::make_shared<RecursiveCallee>();
+  pure->results = callee.results;
+  FunctionPtr function = calling(without_effects(f), &callee, pure);
+  pure->function = function;
+  call.attrs.set("recursive", std::shared_ptr<const void>(pure));
+  call.bodies = {function};
 }
 
 }  // namespace
@@ -168,6 +204,8 @@ void ReverseMode::step(const Function& f, const Op& op) {
       FunctionPtr own = substitute(body, sizes_);
       emitted.bodies.push_back(replay_ ? without_effects(own) : own);
     }
+    if (replay_ && op.attrs.has("jit") && has_effects(*op.bodies[0])) emitted.attrs.set("jit", pure_entry(jit_entry(op.attrs)));
+    if (replay_ && op.attrs.has("recursive")) make_pure(emitted);
     forward.op = emitted;
     forward.active = active;
     auto* rule = std::get_if<ByRule>(&op.def->diff);
