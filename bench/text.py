@@ -74,12 +74,16 @@ def timed(work):
     return 1e3 * (time.perf_counter() - begin), result
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def read_options(text):
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("--tercet", default="build/release/bin/tercet")
     parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = read_options(__doc__)
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.metrics.pairwise import linear_kernel
 

@@ -8,17 +8,16 @@ DATA has one JSON object a line with a `text` and a `section`. Both take the sam
 alternate, and figures are medians. JAX gets rows padded to the longest of all documents, and cut and padded to 256. The last
 lines say how far the losses differ. Needs JAX.
 """
-import argparse
 import pathlib
 import re
 import statistics
-import subprocess
 import tempfile
-import time
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from text import read_options, tercet, timed
 
 EXAMPLE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "section_classifier.tct"
 AFTER = r"""
@@ -26,25 +25,16 @@ let rows = minibatches(key(1), trained, batch)[0]
 let some_ids = ids[rows]
 let some_labels = labels[rows]
 let start = adam_start(p)
-save_npz("@OUT@", (ids=flatten(some_ids), counts=lengths(some_ids), labels=some_labels, longest=max(lengths(ids)), embedding=p.embedding, w=p.w, b=p.b, loss=train_step(p, start, some_ids, some_labels, 0.003)[2]))
-:time train_step(p, start, some_ids, some_labels, 0.003)
+save_npz("@OUT@", (ids=flatten(some_ids), counts=lengths(some_ids), labels=some_labels, longest=max(lengths(ids)), embedding=p.embedding, w=p.w, b=p.b, loss=@STEP@[2]))
 """
+STEP = "train_step(p, start, some_ids, some_labels, 0.003)"
 
 
 def program(data, out):
     """The example up to its loop of epochs, with data and a batch."""
     text = EXAMPLE.read_text().split("for epoch in")[0]
     text = re.sub(r"let path = .*", f'let path = "{data}"', text)
-    return text + AFTER.replace("@OUT@", str(out))
-
-
-def tercet(binary, data, out):
-    done = subprocess.run([binary], input=program(data, out), capture_output=True, text=True, check=True)
-    found = re.search(r"first ([\d.e+-]+) (\w+)(?:, then ([\d.e+-]+) (\w+))?", done.stdout)
-    if not found:
-        raise SystemExit(done.stdout + done.stderr)
-    a, b, c, d = found.groups()
-    return float(c or a) * {"s": 1e3, "ms": 1, "us": 1e-3, "ns": 1e-6}[d or b]
+    return text + AFTER.replace("@OUT@", str(out)).replace("@STEP@", STEP)
 
 
 def logits(p, row):
@@ -69,16 +59,12 @@ def train_step(p, state, ids, labels, rate):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data")
-    parser.add_argument("--tercet", default="build/release/bin/tercet")
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
+    options = read_options(__doc__)
     ours, theirs = [], {}
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.npz"
         for _ in range(options.rounds):
-            ours.append(tercet(options.tercet, options.data, out))
+            ours += tercet(options.tercet, program(options.data, out), [STEP])
             got = np.load(out)
             p = {name: jnp.asarray(got[name]) for name in ("embedding", "w", "b")}
             zeros = jax.tree.map(jnp.zeros_like, p)
@@ -92,9 +78,7 @@ def main():
                 arguments = (p, state, jnp.asarray(padded), jnp.asarray(got["labels"]), 0.003)
                 value = float(jax.block_until_ready(train_step(*arguments))[2])
                 for _ in range(5):
-                    begin = time.perf_counter()
-                    jax.block_until_ready(train_step(*arguments))
-                    theirs.setdefault((length, value), []).append(1e3 * (time.perf_counter() - begin))
+                    theirs.setdefault((length, value), []).append(timed(lambda: jax.block_until_ready(train_step(*arguments)))[0])
     ms = statistics.median(ours)
     print(f"tercet: {ms:.2f} ms a step, loss {float(got['loss']):.6f}; {got['embedding'].shape[0]} words, rows of {got['counts'].min()} to {got['counts'].max()}")
     for (length, value), times in theirs.items():

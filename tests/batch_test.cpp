@@ -2,12 +2,14 @@
 // compiled. (Rows one by one: property_test; programs at random: random_test.)
 #include <catch2/catch.hpp>
 
-#include "codegen/backend.h"
-#include "interpreter/engine/session.h"
 #include "tests/random/equal.h"
+#include "tests/session_runner.h"
 
 namespace tercet {
 namespace {
+
+using test::Ran;
+using test::Runner;
 
 /// A function of x and y, and what stands for x in the lanes; y is shared.
 struct Case {
@@ -55,34 +57,6 @@ const Case cases[] = {
     {"a key split after it was folded", "fn f(x, y) { let a = fold_in(y, x)\nlet b = fold_in(y, x + 1)\nif x > 2 { print(split(y)) }\nuniform(a) + uniform(b) }", "[1, 0, 3, 2]", "key(5)"},
     {"no lanes", "fn f(x, y) { var i = 0\nwhile i < x { i += y[i] }\nprint(i)\ni }", "i32(zeros((0,)))", "[1, 2]"},
     {"reductions and sorting", "fn f(x, y) = sum(sort(y * x)) + argmax(y * x) * 100 + cumsum(y)[x]", "[2, -3, 1]", "[3, 1, 2]"},
-};
-
-struct Ran {
-  std::optional<Value> value;
-  std::string printed;
-  std::optional<Diagnostic> error;
-};
-
-class Runner {
- public:
-  explicit Runner(bool compiled, bool jit_all) : session_([&] {
-    SessionOptions o;
-    if (compiled) o.backend = make_llvm_backend();
-    o.jit_all = jit_all;
-    o.write = [this](std::string_view text) { printed_ += text; };
-    return o;
-  }()) {}
-  Ran run(const std::string& text) {
-    printed_.clear();
-    Outcome out = session_.run(session_.add_source("test", text));
-    Ran r{out.value, printed_, std::nullopt};
-    if (!out.ok()) r.error = out.diagnostics[0];
-    return r;
-  }
-
- private:
-  std::string printed_;
-  Session session_;
 };
 
 /// What a loop over the lanes gives.

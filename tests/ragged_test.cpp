@@ -2,12 +2,14 @@
 // one row, no row, and a row much longer than the others.
 #include <catch2/catch.hpp>
 
-#include "codegen/backend.h"
-#include "interpreter/engine/session.h"
 #include "tests/random/equal.h"
+#include "tests/session_runner.h"
 
 namespace tercet {
 namespace {
+
+using test::Ran;
+using test::Runner;
 
 /// A function of one row x of numbers. `flat`: it must not need a loop over the rows.
 struct Case {
@@ -129,34 +131,6 @@ const char* const inputs[] = {
     "ragged(f32(arange(30)) % 7.0, [17, 13])",
 };
 const char* const huge = "ragged(f32(arange(70100) % 89) / 7.0, [3, 70000, 0, 97])";
-
-struct Ran {
-  std::optional<Value> value;
-  std::string printed;
-  std::optional<Diagnostic> error;
-};
-
-class Runner {
- public:
-  explicit Runner(bool compiled, bool jit_all) : session_([&] {
-    SessionOptions o;
-    if (compiled) o.backend = make_llvm_backend();
-    o.jit_all = jit_all;
-    o.write = [this](std::string_view text) { printed_ += text; };
-    return o;
-  }()) {}
-  Ran run(const std::string& text) {
-    printed_.clear();
-    Outcome out = session_.run(session_.add_source("test", text));
-    Ran r{out.value, printed_, std::nullopt};
-    if (!out.ok()) r.error = out.diagnostics[0];
-    return r;
-  }
-
- private:
-  std::string printed_;
-  Session session_;
-};
 
 void compare(const std::string& how, const Case& c, const std::string& input) {
   const std::string function = c.function;

@@ -14,13 +14,6 @@ const Sym& function(Elaborator& e, const Sym& f, const char* what) {
   return f;
 }
 
-Sym derivative(Derivative kind, Sym of, TransformSpec spec = {}) {
-  spec.kind = ast::TransformKind::Grad;
-  spec.derivative = kind;
-  spec.text = fmt::format("{};{}", static_cast<int>(kind), spec.text);
-  return Sym::Transformed{std::make_shared<const TransformSpec>(std::move(spec)), std::make_shared<const Sym>(std::move(of))};
-}
-
 /// Reads `wrt`: a position, a name, or a tuple of these.
 void read_wanted(Elaborator& e, const Sym& wrt, TransformSpec& spec) {
   if (auto* t = wrt.as<Sym::Tuple>()) {
@@ -37,24 +30,24 @@ Sym value_and_grad(Elaborator& e, A& a) {
   TransformSpec spec;
   if (!absent(a[1])) read_wanted(e, *a[1], spec);
   if (!absent(a[2]) && e.static_bool(*a[2], "`aux`")) spec.aux = true, spec.text += "aux";
-  return derivative(Derivative::ValueAndGradient, function(e, *a[0], "value_and_grad"), std::move(spec));
+  return derivative_of(Derivative::ValueAndGradient, function(e, *a[0], "value_and_grad"), std::move(spec));
 }
 
 Sym jacobian(Elaborator& e, A& a) {
   TransformSpec spec;
   if (!absent(a[1])) read_wanted(e, *a[1], spec);
-  return derivative(Derivative::Jacobian, function(e, *a[0], "jacobian"), std::move(spec));
+  return derivative_of(Derivative::Jacobian, function(e, *a[0], "jacobian"), std::move(spec));
 }
 
 Sym hessian(Elaborator& e, A& a) {
-  return derivative(Derivative::Jacobian, derivative(Derivative::Gradient, function(e, *a[0], "hessian")));
+  return derivative_of(Derivative::Jacobian, derivative_of(Derivative::Gradient, function(e, *a[0], "hessian")));
 }
 
-Sym checkpoint(Elaborator& e, A& a) { return derivative(Derivative::Checkpoint, function(e, *a[0], "checkpoint")); }
+Sym checkpoint(Elaborator& e, A& a) { return derivative_of(Derivative::Checkpoint, function(e, *a[0], "checkpoint")); }
 
 Sym custom_grad(Elaborator& e, A& a) {
   for (size_t i = 0; i < 3; ++i) function(e, *a[i], "custom_grad(f, forward, backward)");
-  return derivative(Derivative::Custom, Sym::Tuple{{*a[0], *a[1], *a[2]}});
+  return derivative_of(Derivative::Custom, Sym::Tuple{{*a[0], *a[1], *a[2]}});
 }
 
 Sym vjp(Elaborator& e, A& a) { return e.vjp(function(e, *a[0], "vjp"), a[1]->as<Sym::Tuple>()->elements); }

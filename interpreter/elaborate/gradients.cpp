@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "interpreter/elaborate/lowering.h"
+#include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/diff_rules.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/passes/reverse.h"
@@ -24,14 +25,6 @@ const char* title_of(const TransformSpec& spec) {
     case Derivative::Custom: return "custom_grad";
   }
   return "";
-}
-
-Sym transformed(Derivative derivative, Sym function, std::string text = {}) {
-  auto spec = std::make_shared<TransformSpec>();
-  spec->kind = ast::TransformKind::Grad;
-  spec->derivative = derivative;
-  spec->text = fmt::format("{};{}", static_cast<int>(derivative), text);
-  return Sym::Transformed{spec, std::make_shared<const Sym>(std::move(function))};
 }
 
 std::vector<CallArgument> positional(std::span<const Sym> values, Span span) {
@@ -60,6 +53,13 @@ Leaf only_type(const Leaf& x) { return {x.type, x.weak, nullptr, no_value, {}, {
 
 }  // namespace
 
+Sym derivative_of(Derivative kind, Sym of, TransformSpec spec) {
+  spec.kind = ast::TransformKind::Grad;
+  spec.derivative = kind;
+  spec.text = fmt::format("{};{}", static_cast<int>(kind), spec.text);
+  return Sym::Transformed{std::make_shared<const TransformSpec>(std::move(spec)), std::make_shared<const Sym>(std::move(of))};
+}
+
 /// A call as a closed function of some of its arrays; everything else is captured.
 struct Elaborator::ClosedCall {
   FunctionPtr function;
@@ -68,6 +68,14 @@ struct Elaborator::ClosedCall {
   Sym result;
   std::vector<Leaf> leaves;     // of the result: the function's results
 };
+
+/// The backward step of a whole call: cotangents of all its floats are given, and all its active arrays' are wanted.
+static Pullback pullback_of(const Function& f, const Flags& active, bool may_save) {
+  std::vector<Type> types = f.result_types();
+  Flags given;
+  for (const Type& t : types) given.push_back(is_float(t.dtype));
+  return ReverseMode::pull_back(f, {active, given, Flags(active.size(), false), may_save, {}, types});
+}
 
 /// Which arrays of a call's arguments a gradient is taken by.
 struct Elaborator::WantedLeaves {
@@ -221,9 +229,7 @@ Sym Elaborator::vjp(const Sym& function, std::span<const Sym> xs) {
     if (a.value.as<Sym::Range>()) a.value = array(a.value, "vjp");
   std::vector<Leaf> all = leaves_of(arguments);
   ClosedCall call = close_call(function, arguments, Flags(all.size(), true));
-  Flags given;
-  for (const Leaf& x : call.leaves) given.push_back(is_float(x.type.dtype));
-  Pullback p = ReverseMode::pull_back(*call.function, {call.active, given, Flags(call.active.size(), false), true, {}, call.function->result_types()});
+  Pullback p = pullback_of(*call.function, call.active, true);
   Ids values = with_saved(*call.function, p.saved, call.arguments);
   auto code = std::make_shared<PullbackCode>();
   code->function = p.function;
@@ -235,7 +241,7 @@ Sym Elaborator::vjp(const Sym& function, std::span<const Sym> xs) {
   for (ValueId v : call.arguments) inputs.elements.push_back(frame_->result(v));
   for (size_t i = call.leaves.size(); i < values.size(); ++i) inputs.elements.push_back(frame_->result(values[i]));
   size_t at = 0;
-  return Sym::Tuple{{tree_of(call.result, values, at), transformed(Derivative::Pullback, inputs)}};
+  return Sym::Tuple{{tree_of(call.result, values, at), derivative_of(Derivative::Pullback, inputs)}};
 }
 
 /// A cotangent for each float of the value, in its structure.
@@ -281,13 +287,11 @@ Sym Elaborator::jvp(const Sym& function, std::span<const Sym> xs, std::span<cons
   std::vector<Leaf> all = leaves_of(arguments), changes = leaves_of(tangents);
   if (all.size() != changes.size()) error(Kind::Type, "jvp: the tangents have another structure than the values");
   ClosedCall call = close_call(function, arguments, Flags(all.size(), true));
-  Flags given;
-  for (const Leaf& x : call.leaves) given.push_back(is_float(x.type.dtype));
-  Pullback p = ReverseMode::pull_back(*call.function, {call.active, given, Flags(call.active.size(), false), false, {}, call.function->result_types()});
+  Pullback p = pullback_of(*call.function, call.active, false);
   Ids values = inline_function(builder(), *call.function, call.arguments), inputs = call.arguments, seeds;
   Flags active(inputs.size(), false);
   for (size_t i = 0; i < call.leaves.size(); ++i) {
-    if (!given[i]) continue;
+    if (!is_float(call.leaves[i].type.dtype)) continue;
     inputs.push_back(zeros_of(builder(), builder().type(values[i]), span_));   // nothing depends on it
     active.push_back(true);
   }
@@ -345,18 +349,18 @@ Sym Elaborator::apply_jacobian(const Sym::Transformed& t, const std::vector<Call
   ClosedCall call = close_call(*t.function, arguments, wanted.leaves);
   for (const Leaf& x : call.leaves)
     if (!is_float(x.type.dtype)) error(Kind::Type, fmt::format("jacobian wants a function that gives floats, and this gives {}", describe(x)));
-  std::vector<Type> types = call.function->result_types();
-  Pullback p = ReverseMode::pull_back(*call.function, {call.active, Flags(types.size(), true), Flags(call.active.size(), false), true, {}, types});
+  const size_t results = call.leaves.size();
+  Pullback p = pullback_of(*call.function, call.active, true);
   Ids values = with_saved(*call.function, p.saved, call.arguments);
   std::vector<Leaf> inputs;
   for (ValueId v : call.arguments) inputs.push_back(frame_->result(v));
-  for (size_t i = types.size(); i < values.size(); ++i) inputs.push_back(frame_->result(values[i]));
+  for (size_t i = results; i < values.size(); ++i) inputs.push_back(frame_->result(values[i]));
   Sym like = map_leaves<Leaf>(wanted.structure(arguments), only_type);
   size_t which = 0;
   std::function<Sym(const Sym&)> blocks = [&](const Sym& value) -> Sym {
     if (value.leaf()) {
       Type y = builder().type(values[which]);
-      return jacobian_rows(*p.function, inputs, types.size(), which++, y, like);
+      return jacobian_rows(*p.function, inputs, results, which++, y, like);
     }
     if (auto* tuple = value.as<Sym::Tuple>()) {
       Sym::Tuple out;
@@ -389,17 +393,12 @@ Sym Elaborator::apply_checkpoint(const Sym::Transformed& t, const std::vector<Ca
 
 /// Sizes that only the body knows get names of the operation's own.
 std::vector<ValueId> Elaborator::emit_body(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs, std::vector<FunctionPtr> bodies) {
+  std::vector<uint64_t> inside;
+  collect_defined(*bodies[0], inside);
   std::vector<Dim> defines;
   for (const Type& type : bodies[0]->result_types())
     for (const Dim& d : type.dims)
-      for (const Op& inner : bodies[0]->ops) {
-        bool own = false;
-        if (const Attr* names = inner.attrs.find("defines")) for_each_dim(*names, [&](const Dim& name) { own |= d.mentions(name); });
-        if (own) {
-          defines.push_back(Dim::symbol("s"));
-          break;
-        }
-      }
+      if (mentions(d, inside)) defines.push_back(Dim::symbol("s"));
   if (!defines.empty()) attrs.set("defines", defines);
   return builder().emit_many(op, std::move(inputs), std::move(attrs), span_, std::move(bodies));
 }

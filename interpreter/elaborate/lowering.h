@@ -13,6 +13,9 @@ DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallb
 /// Keys that come of a key, as split(k, n): n may be a shape (builtins_random.cpp).
 Sym split_key(Elaborator& e, const Sym& key, const std::optional<Sym>& n);
 
+/// The function that a transform of kind Grad makes of `of`; `spec` brings the options (gradients.cpp).
+Sym derivative_of(Derivative kind, Sym of, TransformSpec spec = {});
+
 /// The product of sizes: 1 of none.
 inline Dim element_count(std::span<const Dim> sizes) {
   Dim count(1);

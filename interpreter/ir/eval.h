@@ -4,6 +4,7 @@
 // and act when the region ends. Outside a region they act at once.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 
 #include "interpreter/ir/function.h"
@@ -28,6 +29,8 @@ class EvalContext {
   Shape shape(const std::vector<Dim>& d) const;
   /// Gives the symbol of attr "defines" its value.
   void define(const Op& op, int64_t value);
+  /// The symbols that the operation defines get their values from the shapes of its results.
+  void bind_defined(const Function& f, const Op& op, std::span<const Array> results);
 
   /// Runs a body; its sizes live in the same environment.
   virtual std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) = 0;

@@ -45,6 +45,32 @@ void collect_symbols(const Function& f, std::vector<uint64_t>& out) {
   }
 }
 
+std::vector<uint64_t> defined_by(const Op& op) {
+  std::vector<uint64_t> out;
+  if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& d) { out.push_back(d.symbol_id()); });
+  return out;
+}
+
+void collect_defined(const Function& f, std::vector<uint64_t>& out) {
+  for (const Op& op : f.ops) {
+    std::vector<uint64_t> own = defined_by(op);
+    out.insert(out.end(), own.begin(), own.end());
+    for (const FunctionPtr& body : op.bodies) collect_defined(*body, out);
+  }
+}
+
+bool mentions(const Dim& d, const std::vector<uint64_t>& symbols) {
+  std::vector<uint64_t> used;
+  d.collect_symbols(used);
+  return std::any_of(used.begin(), used.end(), [&](uint64_t s) { return std::find(symbols.begin(), symbols.end(), s) != symbols.end(); });
+}
+
+Attrs substitute(const Attrs& attrs, const DimMap& map) {
+  Attrs out = attrs;
+  for (auto& [name, value] : out.items()) value = map_dims(value, [&](const Dim& d) { return d.substitute(map); });
+  return out;
+}
+
 FunctionPtr substitute(const FunctionPtr& f, const DimMap& map) {
   if (map.empty()) return f;
   std::vector<uint64_t> symbols;
@@ -54,7 +80,7 @@ FunctionPtr substitute(const FunctionPtr& f, const DimMap& map) {
   for (Type& t : out->types)
     for (Dim& d : t.dims) d = d.substitute(map);
   for (Op& op : out->ops) {
-    for (auto& [name, value] : op.attrs.items()) value = map_dims(value, [&](const Dim& d) { return d.substitute(map); });
+    op.attrs = substitute(op.attrs, map);
     for (FunctionPtr& body : op.bodies) body = substitute(body, map);
   }
   return out;

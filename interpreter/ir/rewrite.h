@@ -18,6 +18,13 @@ Attr map_dims(const Attr& attr, const std::function<Dim(const Dim&)>& f);
 Attrs rewrite_attrs(const Attrs& attrs, DimMap& map);
 /// All symbols that occur in a function's types and attributes.
 void collect_symbols(const Function& f, std::vector<uint64_t>& out);
+/// The symbols that an operation defines; those that a function's operations do, inside their bodies too.
+std::vector<uint64_t> defined_by(const Op& op);
+void collect_defined(const Function& f, std::vector<uint64_t>& out);
+/// Does the size depend on one of these symbols?
+bool mentions(const Dim& d, const std::vector<uint64_t>& symbols);
+/// Attributes with symbols replaced, those of "defines" too.
+Attrs substitute(const Attrs& attrs, const DimMap& map);
 /// The same function with symbols replaced (the function itself when nothing changes).
 FunctionPtr substitute(const FunctionPtr& f, const DimMap& map);
 /// Adds to `map` what makes the sizes of `pattern` (bare symbols) equal to those of `actual`.

@@ -39,4 +39,20 @@ inline std::vector<BatchedValue> emit_mapped(BatchContext& c, const Op& op, std:
   return out;
 }
 
+/// Which operands have a lane axis.
+inline std::vector<bool> flags_of(std::span<const BatchedValue> operands) {
+  std::vector<bool> out;
+  for (const BatchedValue& v : operands) out.push_back(v.mapped);
+  return out;
+}
+
+/// Operands of an operation with closed bodies: the mask of live lanes goes behind them.
+inline std::vector<ValueId> with_live(BatchContext& c, std::vector<ValueId> inputs) {
+  if (c.live() != no_value) inputs.push_back(c.live());
+  return inputs;
+}
+
+/// The first two axes change places: lanes and what is in front of them.
+ValueId swap_front(Builder& b, ValueId v, Span span);
+
 }  // namespace tercet

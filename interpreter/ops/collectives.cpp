@@ -36,13 +36,6 @@ void refuse_masked(BatchContext& c, const Op& op) {
        "move it in front of the branch or loop");
 }
 
-/// The first two axes change places.
-ValueId swap_front(BatchContext& c, ValueId v, Span span) {
-  Ints perm{1, 0};
-  for (int k = 2; k < c.out().type(v).rank(); ++k) perm.push_back(k);
-  return c.out().emit(transpose_op, {v}, {{"perm", perm}}, span);
-}
-
 /// The same elements; the sizes are known to be equal, whatever names they have.
 ValueId with_first(BatchContext& c, ValueId v, const Dim& size, Span span) {
   Dims dims = c.out().type(v).dims;
@@ -59,7 +52,7 @@ Attrs rewritten(BatchContext& c, const Op& op) {
 
 /// Another axis is batched, and the operation's own first axis stays in front of the lanes.
 ValueId beside_lanes(BatchContext& c, const Op& op, ValueId x) {
-  return c.out().emit(*op.def, {swap_front(c, x, op.span)}, rewritten(c, op), op.span);
+  return c.out().emit(*op.def, {swap_front(c.out(), x, op.span)}, rewritten(c, op), op.span);
 }
 
 ReduceKind kind_of(const Op& op) {
@@ -103,7 +96,7 @@ std::vector<BatchedValue> batch_all_gather(BatchContext& c, const Function& f, c
   }
   if (!in[0].mapped) return c.emit_shared(f, op, in);
   ValueId all = c.out().emit(*op.def, {in[0].value}, rewritten(c, op), op.span);
-  return {{swap_front(c, all, op.span), true}};
+  return {{swap_front(c.out(), all, op.span), true}};
 }
 
 // ---- reduce_scatter: row i of all lanes or devices, combined, is lane i's ----
@@ -144,14 +137,14 @@ std::vector<BatchedValue> batch_all_to_all(BatchContext& c, const Function& f, c
     ValueId x = c.mapped(in[0], op.span);
     Dims dims = c.out().type(x).dims;
     std::swap(dims[0], dims[1]);
-    ValueId swapped = with_first(c, swap_front(c, x, op.span), c.lanes(), op.span);
+    ValueId swapped = with_first(c, swap_front(c.out(), x, op.span), c.lanes(), op.span);
     Dims own = c.out().type(swapped).dims;
     own[1] = dims[0];   // the number of lanes, by the name that the program has for it
     if (!(own == c.out().type(swapped).dims)) swapped = c.out().emit(reshape_op, {swapped}, {{"dims", own}}, op.span);
     return {{swapped, true}};
   }
   if (!in[0].mapped) return c.emit_shared(f, op, in);
-  return {{swap_front(c, beside_lanes(c, op, in[0].value), op.span), true}};
+  return {{swap_front(c.out(), beside_lanes(c, op, in[0].value), op.span), true}};
 }
 
 // ---- permute(x, pairs i64[k, 2]): the array of lane or device pairs[., 0] goes to pairs[., 1] ----

@@ -19,30 +19,6 @@ using Flags = std::vector<bool>;
 
 std::vector<Array> taken(std::span<Array> in) { return {std::make_move_iterator(in.begin()), std::make_move_iterator(in.end())}; }
 
-Flags flags_of(std::span<const BatchedValue> in) {
-  Flags out;
-  for (const BatchedValue& v : in) out.push_back(v.mapped);
-  return out;
-}
-
-/// Binds the symbols that the operation defines from the shapes of its results.
-void bind_defined(EvalContext& context, const Function& f, const Op& op, std::span<const Array> results) {
-  const Attr* defines = op.attrs.find("defines");
-  if (!defines) return;
-  std::vector<uint64_t> ids;
-  for_each_dim(*defines, [&](const Dim& d) { ids.push_back(d.symbol_id()); });
-  for (uint32_t i = 0; i < op.outputs; ++i) {
-    const Dims& dims = f.type(op.output(i)).dims;
-    for (size_t k = 0; k < dims.size(); ++k)
-      if (uint64_t id = dims[k].symbol_id(); id && std::find(ids.begin(), ids.end(), id) != ids.end()) context.dims[id] = results[i].shape[k];
-  }
-}
-
-std::vector<ValueId> with_live(BatchContext& c, std::vector<ValueId> inputs) {
-  if (c.live() != no_value) inputs.push_back(c.live());
-  return inputs;
-}
-
 // ---- cond(predicate, captures…) {then, else} ----
 std::vector<Type> infer_cond(const InferInput& in) {
   TERCET_CHECK(in.bodies.size() == 2 && in.operands[0].dtype == DType::Bool && in.operands[0].rank() == 0);
@@ -64,7 +40,7 @@ std::vector<Type> infer_cond(const InferInput& in) {
 std::vector<Array> eval_cond(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   const Function& body = *op.bodies[*in[0].data<bool>() ? 0 : 1];
   std::vector<Array> out = context.run_body(body, taken(in.subspan(1)));
-  bind_defined(context, f, op, out);
+  context.bind_defined(f, op, out);
   return out;
 }
 
@@ -193,15 +169,8 @@ std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op&
     carry.resize(carried);
   }
   for (size_t k = 0; k < rounds.size(); ++k) carry.push_back(stack_rounds(context, f.type(op.output(static_cast<uint32_t>(carried + k))), rounds[k]));
-  bind_defined(context, f, op, carry);
+  context.bind_defined(f, op, carry);
   return carry;
-}
-
-/// Moves axis 1 to the front (or back): lanes and steps change places.
-ValueId swap_front(Builder& b, ValueId v, Span span) {
-  Ints perm{1, 0};
-  for (int k = 2; k < b.type(v).rank(); ++k) perm.push_back(k);
-  return b.emit(transpose_op, {v}, {{"perm", perm}}, span);
 }
 
 /// Which carried values differ between lanes: those that start so, and those that become so.
@@ -322,13 +291,7 @@ std::vector<BatchedValue> batch_while(BatchContext& c, const Function&, const Op
 
 std::vector<uint64_t> symbols_of_step(const Function& body, std::span<const Type> operands) {
   std::vector<uint64_t> out;
-  std::function<void(const Function&)> read = [&](const Function& f) {
-    for (const Op& op : f.ops) {
-      if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& d) { out.push_back(d.symbol_id()); });
-      for (const FunctionPtr& inner : op.bodies) read(*inner);
-    }
-  };
-  read(body);
+  collect_defined(body, out);
   for (size_t i = 0; i < operands.size(); ++i) {
     const Dims& row = body.type(body.params[i + 1]).dims;
     for (size_t k = 0; k < row.size() && k + 1 < operands[i].dims.size(); ++k)
@@ -345,12 +308,8 @@ std::vector<Type> infer_scan(const InferInput& in) {
   std::vector<Type> out = carried_types(*in.bodies[0], 1, carried), results = in.bodies[0]->result_types();
   std::vector<uint64_t> own = symbols_of_step(*in.bodies[0], in.operands);
   for (size_t i = static_cast<size_t>(carried); i < results.size(); ++i) {
-    for (Dim& d : results[i].dims) {
-      std::vector<uint64_t> symbols;
-      d.collect_symbols(symbols);
-      bool differs = std::any_of(symbols.begin(), symbols.end(), [&](uint64_t s) { return std::find(own.begin(), own.end(), s) != own.end(); });
-      if (differs) d = Dim::ragged();   // each step its own size
-    }
+    for (Dim& d : results[i].dims)
+      if (mentions(d, own)) d = Dim::ragged();   // each step its own size
     results[i].dims.insert(results[i].dims.begin(), in.attrs.get<Dim>("length"));
     out.push_back(results[i]);
   }
@@ -419,7 +378,7 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
       stacked[k] = Array::zeros(t.dtype, shape);
     }
   carry.insert(carry.end(), std::make_move_iterator(stacked.begin()), std::make_move_iterator(stacked.end()));
-  bind_defined(context, f, op, carry);
+  context.bind_defined(f, op, carry);
   return carry;
 }
 
@@ -478,7 +437,7 @@ std::vector<Type> infer_call(const InferInput& in) {
 
 std::vector<Array> eval_call(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   std::vector<Array> out = context.call(op, taken(in));
-  bind_defined(context, f, op, out);
+  context.bind_defined(f, op, out);
   return out;
 }
 

@@ -53,8 +53,7 @@ struct LoopNotes {
   Flags active;        // the body's parameters
   Flags given;         // the body's results that may have cotangents
   Flags taped;         // carried values that are kept for each step
-  Ids saved;           // values of the body that are
-  Pullback pullback;   // for cotangents of all that is `given`
+  Pullback pullback;   // for cotangents of all that is `given`; values that it needs are kept
 };
 
 /// A carried value is active when it starts so or becomes so.
@@ -136,13 +135,12 @@ Ids forward_loop(ForwardContext& c) {
   for (size_t i = 0; i < loop.carried; ++i) results[i] = notes->active[loop.first() + i];
   notes->given = floats(loop.body.result_types(), results);
   notes->pullback = c.pull_back(loop.body, loop_request(loop, notes->active, notes->given, own_symbols(c.out(), op, loop)));
-  notes->saved = notes->pullback.saved;
   Ids more;
   for (size_t i = 0; i < loop.carried; ++i) {
     notes->taped.push_back(notes->pullback.reads[loop.first() + i]);
     if (notes->taped[i]) more.push_back(loop.body.params[loop.first() + i]);
   }
-  append(more, notes->saved);
+  append(more, notes->pullback.saved);
   Attrs attrs = op.attrs;
   std::vector<FunctionPtr> bodies = op.bodies;
   bodies.back() = with_results(loop.body, more, !loop.is_scan);
@@ -218,15 +216,15 @@ class LoopPullback {
   void open_kept() {
     const Ids& kept = c_.forward().saved;
     size_t at = 0, taped = static_cast<size_t>(std::count(notes_.taped.begin(), notes_.taped.end(), true));
-    if (!loop_.is_scan) alive_ = pass(kept[taped + notes_.saved.size()], {DType::Bool, {}});
+    if (!loop_.is_scan) alive_ = pass(kept[taped + notes_.pullback.saved.size()], {DType::Bool, {}});
     for (size_t i = 0; i < loop_.carried; ++i) {
       bool read = pullback_.reads[loop_.first() + i];
       if (notes_.taped[i] && read) tape_.push_back(pass(kept[at], param_type(i)));
       at += notes_.taped[i];
     }
     for (ValueId v : pullback_.saved) {
-      auto place = static_cast<size_t>(std::find(notes_.saved.begin(), notes_.saved.end(), v) - notes_.saved.begin());
-      TERCET_CHECK(place < notes_.saved.size());
+      auto place = static_cast<size_t>(std::find(notes_.pullback.saved.begin(), notes_.pullback.saved.end(), v) - notes_.pullback.saved.begin());
+      TERCET_CHECK(place < notes_.pullback.saved.size());
       saved_.push_back(pass(kept[taped + place], loop_.body.type(v)));
     }
   }

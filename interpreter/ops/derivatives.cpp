@@ -18,54 +18,31 @@ struct Identity { template <class N> static N apply(N x) { return x; } };
 /// Results of the first body. Sizes that only it knows get the operation's own names.
 std::vector<Type> infer_body(const InferInput& in) {
   std::vector<uint64_t> inside;
-  for (const Op& op : in.bodies[0]->ops)
-    if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& d) { inside.push_back(d.symbol_id()); });
+  collect_defined(*in.bodies[0], inside);
   const Dims fresh = in.attrs.get_or<Dims>("defines", {});
   size_t next = 0;
   std::vector<Type> out = in.bodies[0]->result_types();
   for (Type& t : out)
-    for (Dim& d : t.dims) {
-      std::vector<uint64_t> symbols;
-      d.collect_symbols(symbols);
-      bool own = std::any_of(symbols.begin(), symbols.end(), [&](uint64_t s) { return std::find(inside.begin(), inside.end(), s) != inside.end(); });
-      if (own) TERCET_CHECK(next < fresh.size()), d = fresh[next++];
-    }
+    for (Dim& d : t.dims)
+      if (mentions(d, inside)) TERCET_CHECK(next < fresh.size()), d = fresh[next++];
   return out;
 }
 
 std::vector<Array> eval_body(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   std::vector<Array> out = context.run_body(*op.bodies[0], {std::make_move_iterator(in.begin()), std::make_move_iterator(in.end())});
-  if (const Attr* defines = op.attrs.find("defines")) {
-    std::vector<uint64_t> ids;
-    for_each_dim(*defines, [&](const Dim& d) { ids.push_back(d.symbol_id()); });
-    for (uint32_t i = 0; i < op.outputs; ++i) {
-      const Dims& dims = f.type(op.output(i)).dims;
-      for (size_t k = 0; k < dims.size(); ++k)
-        if (std::find(ids.begin(), ids.end(), dims[k].symbol_id()) != ids.end()) context.dims[dims[k].symbol_id()] = out[i].shape[k];
-    }
-  }
+  context.bind_defined(f, op, out);
   return out;
 }
 
 Ids expand_body(Builder& b, const Op& op) { return inline_function(b, *op.bodies[0], op.inputs); }
 
-Flags flags_of(std::span<const BatchedValue> in) {
-  Flags out;
-  for (const BatchedValue& v : in) out.push_back(v.mapped);
-  return out;
-}
-Ids with_live(BatchContext& c, std::span<const BatchedValue> in) {
-  Ids out;
-  for (const BatchedValue& v : in) out.push_back(v.value);
-  if (c.live() != no_value) out.push_back(c.live());
-  return out;
-}
-
 std::vector<BatchedValue> emit_batched(BatchContext& c, const Op& op, std::span<const BatchedValue> in, const Flags& mapped, std::vector<FunctionPtr> bodies) {
   DimMap map;
   Attrs attrs = rewrite_attrs(op.attrs, map);
   for (FunctionPtr& body : bodies) body = substitute(body, map);
-  Ids values = c.out().emit_many(*op.def, with_live(c, in), std::move(attrs), op.span, std::move(bodies));
+  Ids inputs;
+  for (const BatchedValue& v : in) inputs.push_back(v.value);
+  Ids values = c.out().emit_many(*op.def, with_live(c, std::move(inputs)), std::move(attrs), op.span, std::move(bodies));
   std::vector<BatchedValue> out;
   for (size_t i = 0; i < values.size(); ++i) out.push_back({values[i], mapped[i]});
   return out;

@@ -18,13 +18,6 @@ using Ints = std::vector<int64_t>;
 using Dims = std::vector<Dim>;
 using Flags = std::vector<bool>;
 
-void collect_defined(const Function& f, std::vector<uint64_t>& out) {
-  for (const Op& op : f.ops) {
-    if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& d) { out.push_back(d.symbol_id()); });
-    for (const FunctionPtr& body : op.bodies) collect_defined(*body, out);
-  }
-}
-
 /// Sizes that each device has for itself: those its operations define, its chunk's, and the lengths of ragged rows.
 std::vector<uint64_t> own_symbols(const Function& body, std::span<const Type> operands, const Attrs& attrs) {
   std::vector<uint64_t> out;
@@ -38,12 +31,6 @@ std::vector<uint64_t> own_symbols(const Function& body, std::span<const Type> op
       if (operands[i].dims[k].is_ragged() && at < row.size() && row[at].symbol_id()) out.push_back(row[at].symbol_id());
     }
   return out;
-}
-
-bool mentions(const Dim& d, const std::vector<uint64_t>& symbols) {
-  std::vector<uint64_t> used;
-  d.collect_symbols(used);
-  return std::any_of(used.begin(), used.end(), [&](uint64_t s) { return std::find(symbols.begin(), symbols.end(), s) != symbols.end(); });
 }
 
 /// The types of the results; `fresh` gives the names of sizes that are only known when it has run.
@@ -190,23 +177,11 @@ std::vector<Array> eval_pmap(EvalContext& context, const Function& f, const Op& 
     for (const auto& of_rank : results) parts.push_back(&of_rank[i]);
     out.push_back(joined(op, static_cast<PmapJoin>(joins[i]), f.type(op.output(i)), parts));
   }
-  std::vector<uint64_t> defined;
-  for (const Dim& d : op.attrs.get<Dims>("defines")) defined.push_back(d.symbol_id());
-  for (uint32_t i = 0; i < op.outputs; ++i) {
-    const Dims& sizes = f.type(op.output(i)).dims;
-    for (size_t k = 0; k < sizes.size(); ++k)
-      if (uint64_t id = sizes[k].symbol_id(); std::find(defined.begin(), defined.end(), id) != defined.end()) context.dims[id] = out[i].shape[k];
-  }
+  context.bind_defined(f, op, out);
   return out;
 }
 
 // ---- batching: lanes go behind the axis that is dealt out ----
-ValueId swap_front(Builder& b, ValueId v, Span span) {
-  Ints perm{1, 0};
-  for (int k = 2; k < b.type(v).rank(); ++k) perm.push_back(k);
-  return b.emit(transpose_op, {v}, {{"perm", perm}}, span);
-}
-
 /// A body that gets chunks with their lanes behind axis 0, and gives results so where they are put together.
 FunctionPtr around_chunks(const Function& body, const Flags& swapped_params, const Flags& swapped_results, Span span) {
   Builder b(body.name);

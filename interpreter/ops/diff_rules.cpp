@@ -37,6 +37,15 @@ ValueId reordered(Builder& b, ValueId x, const Ints& perm, Span span) {
   return x;
 }
 
+ValueId clamped(Builder& b, ValueId index, const Dim& size, Span span) {
+  Type type = b.type(index);
+  type.dtype = DType::I64;
+  ValueId last = b.emit(dim_value_op, {}, {{"dim", size - 1}}, span);
+  if (!type.dims.empty()) last = repeated(b, last, type.dims, {}, span);
+  ValueId wide = b.emit(cast_op, {index}, {{"dtype", DType::I64}}, span);
+  return b.emit(minimum_op, {b.emit(maximum_op, {wide, zeros_of(b, type, span)}, {}, span), last}, {}, span);
+}
+
 Expr call(const char* name, Expr x) { return x.emit(*find_op(name), {x.id}); }
 Expr call(const char* name, Expr x, Expr y) { return x.emit(*find_op(name), {x.id, y.id}); }
 

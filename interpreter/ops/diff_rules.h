@@ -16,6 +16,9 @@ ValueId take_or_zeros(ReverseContext& c, size_t operand);
 ValueId repeated(Builder& b, ValueId x, const std::vector<Dim>& dims, const std::vector<int64_t>& axes, Span span);
 ValueId reordered(Builder& b, ValueId x, const std::vector<int64_t>& perm, Span span);
 
+/// An index limited to 0 .. size - 1, as i64: transposes of what clamps must clamp.
+ValueId clamped(Builder& b, ValueId index, const Dim& size, Span span);
+
 /// A value in a formula: x * exp(-y) emits the operations. Both sides of an operator have one type; numbers take it.
 struct Expr {
   Builder* b = nullptr;

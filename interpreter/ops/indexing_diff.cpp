@@ -121,16 +121,6 @@ void reverse_multiply(const Scattered& s) {
   s.c.add(1, choose(inside, ct.emit(strong_mul_op, {ct.id, of_v.id}), ct.number(0)).id);
 }
 
-/// An index limited to 0 .. size - 1.
-ValueId clamped(Builder& b, ValueId index, const Dim& size, Span span) {
-  Type type = b.type(index);
-  type.dtype = DType::I64;
-  ValueId last = b.emit(dim_value_op, {}, {{"dim", size - 1}}, span);
-  if (!type.dims.empty()) last = repeated(b, last, type.dims, {}, span);
-  ValueId wide = b.emit(cast_op, {index}, {{"dtype", DType::I64}}, span);
-  return b.emit(minimum_op, {b.emit(maximum_op, {wide, zeros_of(b, type, span)}, {}, span), last}, {}, span);
-}
-
 }  // namespace
 
 void transpose_gather(ReverseContext& c) {

@@ -179,11 +179,10 @@ void reverse_top_k_rows(ReverseContext& c) {
 void transpose_gather_sum_rows(ReverseContext& c) {
   Builder& b = c.out();
   Elements e({&b, c.operand(2), c.op().span}, b.type(c.operand(1)).dims[0]);
-  Expr ct = take({&b, c.cotangent(), c.op().span}, e.rows), ids = as({&b, c.operand(1), c.op().span}, DType::I64);
-  ValueId last = b.emit(dim_value_op, {}, {{"dim", b.type(c.operand(0)).dims[0] - 1}}, ids.span);
-  Expr limit{&b, repeated(b, last, ids.type().dims, {}, ids.span), ids.span};
-  ids = call("minimum", call("maximum", ids, ids.number(0)), limit);   // read so, written so
-  c.add(0, b.emit(scatter_op, {take_or_zeros(c, 0), ct.id, ids.id}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, ids.span));
+  const Span span = c.op().span;
+  Expr ct = take({&b, c.cotangent(), span}, e.rows);
+  ValueId ids = clamped(b, c.operand(1), b.type(c.operand(0)).dims[0], span);
+  c.add(0, b.emit(scatter_op, {take_or_zeros(c, 0), ct.id, ids}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", std::string("add")}}, span));
 }
 
 void transpose_concat_rows(ReverseContext& c) {

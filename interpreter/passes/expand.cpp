@@ -35,7 +35,7 @@ class Expander {
     for (const Op& op : f.ops) {
       Op copy = op;
       for (ValueId& v : copy.inputs) v = values.at(v);
-      copy.attrs = map_all(op.attrs, sizes);
+      copy.attrs = substitute(op.attrs, sizes);
       for (FunctionPtr& body : copy.bodies) body = substitute(run(body), sizes);
       auto* expanded = std::get_if<CodeExpand>(&op.def->code);
       std::vector<ValueId> results = expanded ? expanded->expand(b, copy) : b.emit_many(*op.def, copy.inputs, copy.attrs, op.span, copy.bodies);
@@ -48,12 +48,6 @@ class Expander {
     std::vector<ValueId> results;
     for (ValueId r : f.results) results.push_back(values.at(r));
     return b.finish(std::move(results));
-  }
-
-  static Attrs map_all(const Attrs& attrs, const DimMap& sizes) {
-    Attrs out;
-    for (auto& [name, value] : attrs.items()) out.set(name, map_dims(value, [&](const Dim& d) { return d.substitute(sizes); }));
-    return out;
   }
 
   std::map<const Function*, FunctionPtr> seen_;

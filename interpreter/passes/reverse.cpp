@@ -27,16 +27,7 @@ bool worth_saving(const OpDef& def) {
 bool differentiable(const OpDef& def) { return !std::holds_alternative<NotDifferentiable>(def.diff); }
 
 bool mentions_any(const Type& type, const std::vector<uint64_t>& symbols) {
-  std::vector<uint64_t> found;
-  for (const Dim& d : type.dims) d.collect_symbols(found);
-  return std::any_of(found.begin(), found.end(), [&](uint64_t s) { return std::find(symbols.begin(), symbols.end(), s) != symbols.end(); });
-}
-
-std::vector<uint64_t> defined_symbols(const Function& f) {
-  std::vector<uint64_t> out;
-  for (const Op& op : f.ops)
-    if (const Attr* defines = op.attrs.find("defines")) for_each_dim(*defines, [&](const Dim& d) { out.push_back(d.symbol_id()); });
-  return out;
+  return std::any_of(type.dims.begin(), type.dims.end(), [&](const Dim& d) { return mentions(d, symbols); });
 }
 
 /// The same function without some parameters, which it does not read.
@@ -184,6 +175,17 @@ bool ReverseMode::bring_saved(const Function& f, const Op& op) {
   return true;
 }
 
+/// The operation's bodies and callees in out(); in a pullback without their effects.
+void ReverseMode::bring_bodies(const Op& op, Op& emitted) const {
+  for (const FunctionPtr& body : op.bodies) {
+    FunctionPtr own = substitute(body, sizes_);
+    emitted.bodies.push_back(replay_ ? without_effects(own) : own);
+  }
+  if (!replay_) return;
+  if (op.attrs.has("jit") && has_effects(*op.bodies[0])) emitted.attrs.set("jit", pure_entry(jit_entry(op.attrs)));
+  if (op.attrs.has("recursive")) make_pure(emitted);
+}
+
 void ReverseMode::step(const Function& f, const Op& op) {
   if (replay_ && op.outputs == 0) return;   // checks and output happened already
   std::vector<bool> active = active_operands(op);
@@ -193,28 +195,18 @@ void ReverseMode::step(const Function& f, const Op& op) {
   for (ValueId v : op.inputs) emitted.inputs.push_back(values_.at(v));
   std::vector<ValueId> results;
   ForwardOp forward;
+  emitted.attrs = rewrite_attrs(op.attrs, sizes_);
+  if (!saved) bring_bodies(op, emitted);
+  forward.op = emitted;
+  forward.active = active;
+  auto* rule = std::get_if<ByRule>(&op.def->diff);
   if (saved) {
     for (uint32_t i = 0; i < op.outputs; ++i) results.push_back(values_.at(op.output(i)));
-    emitted.attrs = rewrite_attrs(op.attrs, sizes_);
-    forward.op = emitted;
-    forward.active = active;
+  } else if (any && rule && rule->forward) {
+    Forward context(*this, forward);
+    results = rule->forward(context);
   } else {
-    emitted.attrs = rewrite_attrs(op.attrs, sizes_);
-    for (const FunctionPtr& body : op.bodies) {
-      FunctionPtr own = substitute(body, sizes_);
-      emitted.bodies.push_back(replay_ ? without_effects(own) : own);
-    }
-    if (replay_ && op.attrs.has("jit") && has_effects(*op.bodies[0])) emitted.attrs.set("jit", pure_entry(jit_entry(op.attrs)));
-    if (replay_ && op.attrs.has("recursive")) make_pure(emitted);
-    forward.op = emitted;
-    forward.active = active;
-    auto* rule = std::get_if<ByRule>(&op.def->diff);
-    if (any && rule && rule->forward) {
-      Forward context(*this, forward);
-      results = rule->forward(context);
-    } else {
-      results = emit(std::move(emitted));
-    }
+    results = emit(std::move(emitted));
   }
   for (uint32_t i = 0; i < op.outputs; ++i) {
     values_[op.output(i)] = results[i];
@@ -292,7 +284,8 @@ Pullback ReverseMode::pull_back(const Function& body, const PullbackRequest& req
   Builder inner(body.name);
   ReverseMode mode(inner);
   mode.replay_ = Replay{request.may_save, request.own_symbols, {}, {}};
-  std::vector<uint64_t> defined = defined_symbols(body);
+  std::vector<uint64_t> defined;
+  collect_defined(body, defined);
   mode.replay_->own_symbols.insert(mode.replay_->own_symbols.end(), defined.begin(), defined.end());
   std::vector<ValueId> params;
   for (const Type& type : body.param_types()) params.push_back(inner.param(type));
@@ -305,7 +298,7 @@ Pullback ReverseMode::pull_back(const Function& body, const PullbackRequest& req
     if (!request.given[i]) continue;
     Type type = request.result_types.empty() ? body.type(body.results[i]) : request.result_types[i];
     for (Dim& d : type.dims)   // sizes that only the body knows get names, which the argument's shape binds
-      if (mentions_any({type.dtype, {d}}, defined)) d = Dim::symbol("s");
+      if (mentions(d, defined)) d = Dim::symbol("s");
     order.push_back(cotangents[i] = inner.param(type));
   }
   for (size_t i = 0; i < params.size(); ++i)

@@ -41,6 +41,7 @@ class ReverseMode {
   };
 
   void step(const Function& f, const Op& op);
+  void bring_bodies(const Op& op, Op& emitted) const;
   bool bring_saved(const Function& f, const Op& op);
   std::vector<ValueId> emit(Op op);
   void add(ValueId v, ValueId cotangent, Span span);
