@@ -195,7 +195,7 @@ void Session::Context::end_region() {
 
 void Session::Context::poll() {
   if (devices_) devices_->poll();
-  if (session_.interrupts_->load(std::memory_order_relaxed) != seen_interrupts_) fail(Kind::Interrupt, {}, "interrupted");
+  if (session_.interrupts_->load(std::memory_order_relaxed) != seen_interrupts_ || (session_.options_.stop && session_.options_.stop())) fail(Kind::Interrupt, {}, "interrupted");
   if (deadline_ && std::chrono::steady_clock::now() > *deadline_)
     fail_bound(Kind::Limit, Bound::Deadline, {}, fmt::format("this took longer than its limit of {} ms", session_.options_.deadline_ms));
 }

@@ -7,6 +7,7 @@
 #include "interpreter/ops/index_plan.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 
 namespace tercet {
@@ -17,9 +18,12 @@ template <class Bad, class Describe>
 void report_first(EvalContext& context, const Op& op, std::span<const Array> in, Bad bad, Describe describe) {
   Lanes lanes(op, in);
   int64_t per_lane = lanes.count() ? in[0].count() / lanes.count() : 0;
+  PollCounter polls;
   for (int64_t lane = 0; lane < lanes.count(); ++lane) {
+    polls.add(1);
     if (!lanes.alive(lane)) continue;
     for (int64_t i = lane * per_lane; i < (lane + 1) * per_lane; ++i) {
+      polls.add(1);
       if (!bad(i)) continue;
       Diagnostic d = describe(i);
       d.span = op.span;

@@ -77,7 +77,8 @@ std::vector<Array> eval_offsets_of(EvalContext& context, const Function&, const 
   Array out = Array::make(DType::I64, {n + 1});
   int64_t* to = out.data<int64_t>();
   to[0] = 0;
-  for (int64_t i = 0; i < n; ++i)
+  PollCounter polls;
+  for (int64_t i = 0; i < n; ++i, polls.add(1))
     if (__builtin_add_overflow(to[i], std::max<int64_t>(0, in[0].data<int64_t>()[i]), to + i + 1))
       fail(Kind::Limit, op.span, "rows with more elements than can be counted");
   context.define(op, to[n]);
@@ -101,7 +102,9 @@ std::vector<Array> eval_lane_sizes(EvalContext& context, const Function&, const 
   Lanes lanes(op, in);
   Array out = Array::make(DType::I64, in[0].shape);
   bool reported = false;
+  PollCounter polls;
   for (int64_t i = 0, n = in[0].count(); i < n; ++i) {
+    polls.add(1);
     int64_t size = in[0].data<int64_t>()[i];
     bool alive = lanes.alive(i);
     out.data<int64_t>()[i] = alive ? std::max<int64_t>(0, size) : 0;
@@ -118,7 +121,9 @@ std::vector<Array> eval_lane_sizes(EvalContext& context, const Function&, const 
 
 std::vector<Array> eval_check_rows(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   Offsets a(in[0]), b(in[1]);
+  PollCounter polls;
   for (int64_t r = 0; r < std::min(a.rows, b.rows); ++r) {
+    polls.add(1);
     if (a.length(r) == b.length(r)) continue;
     Diagnostic d;
     d.kind = Kind::Shape;

@@ -11,6 +11,7 @@
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/ragged.h"
 #include "interpreter/runtime/text.h"
@@ -63,7 +64,7 @@ std::vector<Array> eval_concat_text(EvalContext&, const Function&, const Op&, st
   const StringRef *a = in[0].data<StringRef>(), *b = in[1].data<StringRef>();
   std::vector<std::string> joined;
   std::vector<std::string_view> views;
-  for (int64_t i = 0, n = in[0].count(); i < n; ++i) joined.push_back(std::string(a[i].view()) += b[i].view());
+  for (int64_t i = 0, n = in[0].count(); i < n; ++i) poll_at(i), joined.push_back(std::string(a[i].view()) += b[i].view());
   for (const std::string& s : joined) views.push_back(s);
   return {Array::strings(views).reshaped(in[0].shape)};
 }

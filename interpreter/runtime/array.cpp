@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "interpreter/runtime/block_pool.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 namespace {
@@ -98,13 +99,13 @@ Array Array::make(DType dtype, const Shape& shape) {
   a.dtype = dtype;
   a.shape = shape;
   a.buffer = Buffer::allocate(element_count(shape) * static_cast<int64_t>(size_of(dtype)));
-  if (dtype >= DType::Str) std::memset(static_cast<void*>(a.raw()), 0, static_cast<size_t>(a.buffer->size()));
+  if (dtype >= DType::Str) clear_bytes(a.raw(), static_cast<size_t>(a.buffer->size()));
   return a;
 }
 
 Array Array::zeros(DType dtype, const Shape& shape) {
   Array a = make(dtype, shape);
-  std::memset(static_cast<void*>(a.raw()), 0, static_cast<size_t>(a.buffer->size()));
+  clear_bytes(a.raw(), static_cast<size_t>(a.buffer->size()));
   return a;
 }
 
@@ -130,7 +131,7 @@ Array Array::strings(std::span<const std::string_view> texts) {
 Array Array::owned() && {
   if (unique()) return std::move(*this);
   Array copy = make(dtype, shape);
-  std::memcpy(static_cast<void*>(copy.raw()), raw(), static_cast<size_t>(bytes()));
+  copy_bytes(copy.raw(), raw(), static_cast<size_t>(bytes()));
   copy.weak = weak;
   copy.owners = owners;
   return copy;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "interpreter/runtime/array.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/sort_keys.h"
 
 namespace tercet {
@@ -30,7 +31,9 @@ template <class F> void with_direction(bool descending, F f) {
 template <class T> void order_strings(const T* x, int64_t n, int64_t stride, bool descending, std::vector<int32_t>& order) {
   order.resize(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
+  PollCounter polls;
   std::stable_sort(order.begin(), order.end(), [&](int32_t i, int32_t j) {
+    polls.add(4);
     return descending ? x[j * stride].view() < x[i * stride].view() : x[i * stride].view() < x[j * stride].view();
   });
 }
@@ -64,12 +67,16 @@ template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool
     thread_local std::vector<detail::Item<K>> items, spare;
     items.resize(static_cast<size_t>(n));
     detail::with_direction(descending, [&]<Direction direction>() {
-      for (int64_t i = 0; i < n; ++i)
-        items[static_cast<size_t>(i)] = detail::make_item<K>(order_key<direction>(x[i * stride]), static_cast<uint32_t>(i));
+      in_strips(n, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          items[static_cast<size_t>(i)] = detail::make_item<K>(order_key<direction>(x[i * stride]), static_cast<uint32_t>(i));
+      });
     });
     detail::sort_items<K>(items, spare);
     order.resize(static_cast<size_t>(n));
-    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    in_strips(n, [&](int64_t begin, int64_t end) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    });
     detail::let_go(items, spare);
   }
 }
@@ -79,20 +86,26 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
   if constexpr (!std::is_same_v<T, StringRef>) {
     // Without a negative zero, elements of one key are one value: keys alone are enough.
     bool plain = true;
-    for (int64_t i = 0; i < n; ++i) plain &= !detail::is_negative_zero(x[i * stride]);
+    in_strips(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) plain &= !detail::is_negative_zero(x[i * stride]);
+    });
     if (plain) {
       using K = detail::BitsOf<T>;
       thread_local std::vector<K> keys, spare;
       keys.resize(static_cast<size_t>(n));
       detail::with_direction(descending, [&]<Direction direction>() {
-        for (int64_t i = 0; i < n; ++i) keys[static_cast<size_t>(i)] = order_key<direction>(x[i * stride]);
+        in_strips(n, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) keys[static_cast<size_t>(i)] = order_key<direction>(x[i * stride]);
+        });
         detail::sort_by_key<8 * sizeof(K)>(keys, spare, [](K key) { return uint64_t{key}; });
         constexpr K nan = static_cast<K>(~K(0));
-        for (int64_t i = 0; i < n; ++i) {
-          const K key = keys[static_cast<size_t>(i)];
-          const bool flip = direction == Direction::Descending && !(detail::is_float_storage<T> && key == nan);
-          out[i * out_stride] = detail::element_of_key<T>(flip ? static_cast<K>(~key) : key);
-        }
+        in_strips(n, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const K key = keys[static_cast<size_t>(i)];
+            const bool flip = direction == Direction::Descending && !(detail::is_float_storage<T> && key == nan);
+            out[i * out_stride] = detail::element_of_key<T>(flip ? static_cast<K>(~key) : key);
+          }
+        });
       });
       detail::let_go(keys, spare);
       return;
@@ -101,8 +114,12 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
   std::vector<int32_t> order;
   stable_order(x, n, stride, descending, order);
   std::vector<T> sorted(static_cast<size_t>(n));
-  for (size_t i = 0; i < sorted.size(); ++i) sorted[i] = x[order[i] * stride];
-  for (int64_t i = 0; i < n; ++i) out[i * out_stride] = sorted[static_cast<size_t>(i)];
+  in_strips(n, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) sorted[i] = x[order[i] * stride];
+  });
+  in_strips(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i * out_stride] = sorted[static_cast<size_t>(i)];
+  });
 }
 
 /// The k largest of n contiguous elements, largest first; NaN is the largest, ties go to the lower index. k <= n.
@@ -120,13 +137,16 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<
     if (k == 0) return order.clear();
     bool full = false;
     I worst{};
+    PollCounter polls;
     auto shrink = [&] {
+      polls.add(static_cast<int64_t>(items.size()));
       std::nth_element(items.begin(), items.begin() + (k - 1), items.end());
       items.resize(kept);
       worst = items.back();
       full = true;
     };
     for (int64_t i = 0; i < n; ++i) {
+      polls.add(1);
       const I item = detail::make_item<K>(order_key<Direction::Largest>(x[i]), static_cast<uint32_t>(i));
       if (full && !(item < worst)) continue;
       items.push_back(item);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "interpreter/runtime/dtype.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 
@@ -77,17 +78,22 @@ template <int bits, int width, class I, class Get> void radix_passes(std::vector
   constexpr int passes = (bits + width - 1) / width;
   constexpr size_t buckets = size_t{1} << width;
   std::array<std::array<uint32_t, buckets>, passes> counts{};
-  for (const I& item : items) {
-    const uint64_t key = get(item);
-    for (int pass = 0; pass < passes; ++pass) ++counts[static_cast<size_t>(pass)][(key >> (pass * width)) & (buckets - 1)];
-  }
+  const auto n = static_cast<int64_t>(items.size());
+  in_strips(n, [&](int64_t begin, int64_t end) {
+    for (const I* item = items.data() + begin; item < items.data() + end; ++item) {
+      const uint64_t key = get(*item);
+      for (int pass = 0; pass < passes; ++pass) ++counts[static_cast<size_t>(pass)][(key >> (pass * width)) & (buckets - 1)];
+    }
+  });
   spare.resize(items.size());
   for (int pass = 0; pass < passes; ++pass) {
     auto& start = counts[static_cast<size_t>(pass)];
     if (start[(get(items[0]) >> (pass * width)) & (buckets - 1)] == items.size()) continue;
     uint32_t sum = 0;
     for (uint32_t& count : start) sum += std::exchange(count, sum);
-    for (const I& item : items) spare[start[(get(item) >> (pass * width)) & (buckets - 1)]++] = item;
+    in_strips(n, [&](int64_t begin, int64_t end) {
+      for (const I* item = items.data() + begin; item < items.data() + end; ++item) spare[start[(get(*item) >> (pass * width)) & (buckets - 1)]++] = *item;
+    });
     items.swap(spare);
   }
 }
