@@ -6,8 +6,8 @@
 
 namespace tercet {
 
-std::vector<int64_t> as_int64(const Array& a) {
-  std::vector<int64_t> out(static_cast<size_t>(a.count()));
+Scratch<int64_t> as_int64(const Array& a) {
+  Scratch<int64_t> out(static_cast<size_t>(a.count()));
   visit_dtype(a.dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>)
       in_strips(a.count(), [&](int64_t begin, int64_t end) {

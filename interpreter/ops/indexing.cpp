@@ -121,7 +121,7 @@ std::vector<Type> infer_window(const InferInput& in) {
 /// Copies window `to` <- `from` (or back) for every outer position; runs are contiguous.
 struct WindowWalk {
   int64_t outer = 1, batches = 1, n, size, inner = 1;
-  std::vector<int64_t> starts;
+  Scratch<int64_t> starts;
   WindowWalk(const Shape& x, int64_t window, int64_t axis, int64_t batch, const Array& start)
       : n(x[static_cast<size_t>(axis)]), size(window), starts(as_int64(start)) {
     for (int64_t k = 0; k < axis; ++k) outer *= x[static_cast<size_t>(k)];
@@ -322,13 +322,17 @@ std::vector<Type> infer_nonzero(const InferInput& in) {
   return {{DType::I64, {in.attrs.get<Dim>("defines")}}};
 }
 std::vector<Array> eval_nonzero(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  std::vector<int64_t> found;
+  const bool* mask = in[0].data<bool>();
+  int64_t count = 0;
+  in_strips(in[0].count(), [&](int64_t begin, int64_t end) { count += std::count(mask + begin, mask + end, true); });
+  Array found = Array::make(DType::I64, {count});
+  int64_t* next = found.data<int64_t>();
   in_strips(in[0].count(), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      if (in[0].data<bool>()[i]) found.push_back(i);
+      if (mask[i]) *next++ = i;
   });
-  context.define(op, static_cast<int64_t>(found.size()));
-  return {Array::vector<int64_t>(found)};
+  context.define(op, count);
+  return {std::move(found)};
 }
 std::vector<Sample> nonzero_samples() {
   Array mask = Array::make(DType::Bool, {35});

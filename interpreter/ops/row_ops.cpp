@@ -285,7 +285,7 @@ std::vector<Array> sorted_rows(const Op& op, std::span<Array> in, bool indices) 
   visit_sortable(in[0].dtype, [&]<class T>() {
     const T* x = in[0].data<T>();
     each_run_of_rows(rows.at, rows.rows, 8 * inner, [&](int64_t begin, int64_t end) {
-      std::vector<int32_t> order;
+      Scratch<int32_t> order;
       for (int64_t r = begin; r < end; ++r)
         for (int64_t c = 0; c < inner; ++c) {
           const int64_t at = rows.at[r] * inner + c, n = rows.length(r);
@@ -326,7 +326,7 @@ std::vector<Array> eval_top_k_rows(EvalContext& context, const Function&, const 
   values.owners = in[0].owners;
   visit_sortable(in[0].dtype, [&]<class T>() {
     each_run_of_rows(rows.at, rows.rows, 2, [&](int64_t begin, int64_t end) {
-      std::vector<int32_t> order;
+      Scratch<int32_t> order;
       for (int64_t r = begin; r < end; ++r) {
         const int64_t n = rows.length(r);
         const T* x = in[0].data<T>() + rows.at[r];

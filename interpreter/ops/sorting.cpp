@@ -41,7 +41,7 @@ std::vector<Array> eval_sorting(const Op& op, std::span<Array> in, bool indices)
   bool descending = op.attrs.get<bool>("descending");
   Array out = Array::make(indices ? DType::I32 : in[0].dtype, in[0].shape);
   out.owners = in[0].owners;
-  std::vector<int32_t> order(static_cast<size_t>(n));
+  Scratch<int32_t> order(static_cast<size_t>(n));
   PollCounter polls;
   visit_sortable(in[0].dtype, [&]<class T>() {
     const T* x = in[0].data<T>();
@@ -69,7 +69,7 @@ std::vector<Array> eval_top_k(EvalContext& context, const Function&, const Op& o
   Array values = Array::make(in[0].dtype, shape), indices = Array::make(DType::I32, shape);
   values.owners = in[0].owners;
   visit_sortable(in[0].dtype, [&]<class T>() {
-    std::vector<int32_t> order;
+    Scratch<int32_t> order;
     PollCounter polls;
     for (int64_t row = 0, rows = n ? in[0].count() / n : 0; row < rows; ++row) {
       const T* x = in[0].data<T>() + row * n;

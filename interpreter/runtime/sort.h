@@ -10,6 +10,7 @@
 
 #include "interpreter/runtime/array.h"
 #include "interpreter/runtime/polling.h"
+#include "interpreter/runtime/scratch.h"
 #include "interpreter/runtime/sort_keys.h"
 
 namespace tercet {
@@ -28,9 +29,9 @@ template <class F> void with_direction(bool descending, F f) {
   else f.template operator()<Direction::Ascending>();
 }
 
-template <class T> void order_strings(const T* x, int64_t n, int64_t stride, bool descending, std::vector<int32_t>& order) {
+template <class T> void order_strings(const T* x, int64_t n, int64_t stride, bool descending, Scratch<int32_t>& order) {
   order.resize(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
+  in_strips(n, [&](int64_t begin, int64_t end) { std::iota(order.begin() + begin, order.begin() + end, static_cast<int32_t>(begin)); });
   PollCounter polls;
   std::stable_sort(order.begin(), order.end(), [&](int32_t i, int32_t j) {
     polls.add(4);
@@ -60,11 +61,11 @@ template <class T> T element_of_key(BitsOf<T> key) {
 
 /// order[i] = index of the element that comes i-th among the n elements `stride` apart. Ties keep their order, also
 /// when descending (NaN is last then too).
-template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool descending, std::vector<int32_t>& order) {
+template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool descending, Scratch<int32_t>& order) {
   if constexpr (std::is_same_v<T, StringRef>) return detail::order_strings(x, n, stride, descending, order);
   else {
     using K = detail::BitsOf<T>;
-    thread_local std::vector<detail::Item<K>> items, spare;
+    thread_local Scratch<detail::Item<K>> items, spare;
     items.resize(static_cast<size_t>(n));
     detail::with_direction(descending, [&]<Direction direction>() {
       in_strips(n, [&](int64_t begin, int64_t end) {
@@ -91,7 +92,7 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
     });
     if (plain) {
       using K = detail::BitsOf<T>;
-      thread_local std::vector<K> keys, spare;
+      thread_local Scratch<K> keys, spare;
       keys.resize(static_cast<size_t>(n));
       detail::with_direction(descending, [&]<Direction direction>() {
         in_strips(n, [&](int64_t begin, int64_t end) {
@@ -111,9 +112,9 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
       return;
     }
   }
-  std::vector<int32_t> order;
+  Scratch<int32_t> order;
   stable_order(x, n, stride, descending, order);
-  std::vector<T> sorted(static_cast<size_t>(n));
+  Scratch<T> sorted(static_cast<size_t>(n));
   in_strips(n, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) sorted[i] = x[order[i] * stride];
   });
@@ -123,7 +124,7 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
 }
 
 /// The k largest of n contiguous elements, largest first; NaN is the largest, ties go to the lower index. k <= n.
-template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<int32_t>& order) {
+template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int32_t>& order) {
   if constexpr (std::is_same_v<T, StringRef>) {
     detail::order_strings(x, n, 1, true, order);
     order.resize(static_cast<size_t>(k));
@@ -132,15 +133,20 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<
     using K = detail::BitsOf<T>;
     using I = detail::Item<K>;
     const auto kept = static_cast<size_t>(k), room = std::max<size_t>(2 * kept, 64);
-    thread_local std::vector<I> items;
+    thread_local Scratch<I> items;
     items.clear();
     if (k == 0) return order.clear();
     bool full = false;
     I worst{};
     PollCounter polls;
+    auto before = [&](const I& a, const I& b) { return polls.add(1), a < b; };
     auto shrink = [&] {
-      polls.add(static_cast<int64_t>(items.size()));
-      std::nth_element(items.begin(), items.begin() + (k - 1), items.end());
+      if (items.size() < size_t{poll_strip}) {
+        polls.add(static_cast<int64_t>(items.size()));
+        std::nth_element(items.begin(), items.begin() + (k - 1), items.end());
+      } else {
+        std::nth_element(items.begin(), items.begin() + (k - 1), items.end(), before);
+      }
       items.resize(kept);
       worst = items.back();
       full = true;
@@ -152,7 +158,8 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<
       items.push_back(item);
       if (items.size() >= room) shrink();
     }
-    std::sort(items.begin(), items.end());
+    if (items.size() < size_t{poll_strip}) std::sort(items.begin(), items.end());
+    else std::sort(items.begin(), items.end(), before);
     order.resize(kept);
     for (size_t i = 0; i < kept; ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
   }

@@ -13,6 +13,7 @@
 
 #include "interpreter/runtime/dtype.h"
 #include "interpreter/runtime/polling.h"
+#include "interpreter/runtime/scratch.h"
 
 namespace tercet {
 
@@ -74,7 +75,7 @@ inline uint64_t key_of(const WideItem& item) { return item.key; }
 inline uint64_t key_of(uint64_t item) { return item >> 32; }
 
 /// Least significant digit first; stable. `get(item)` is a key of `bits` bits. A digit all items share is skipped.
-template <int bits, int width, class I, class Get> void radix_passes(std::vector<I>& items, std::vector<I>& spare, Get get) {
+template <int bits, int width, class I, class Get> void radix_passes(Scratch<I>& items, Scratch<I>& spare, Get get) {
   constexpr int passes = (bits + width - 1) / width;
   constexpr size_t buckets = size_t{1} << width;
   std::array<std::array<uint32_t, buckets>, passes> counts{};
@@ -99,13 +100,13 @@ template <int bits, int width, class I, class Get> void radix_passes(std::vector
 }
 
 /// Short rows are compared; longer ones pay for 256 buckets, long ones for 2048.
-template <int bits, class I, class Get> void sort_by_key(std::vector<I>& items, std::vector<I>& spare, Get get) {
+template <int bits, class I, class Get> void sort_by_key(Scratch<I>& items, Scratch<I>& spare, Get get) {
   if (items.size() < 48) std::sort(items.begin(), items.end());
   else if (bits <= 16 || items.size() < 2000) radix_passes<bits, 8>(items, spare, get);
   else radix_passes<bits, 11>(items, spare, get);
 }
 
-template <class K> void sort_items(std::vector<Item<K>>& items, std::vector<Item<K>>& spare) {
+template <class K> void sort_items(Scratch<Item<K>>& items, Scratch<Item<K>>& spare) {
   sort_by_key<8 * sizeof(K)>(items, spare, [](const Item<K>& item) { return key_of(item); });
 }
 

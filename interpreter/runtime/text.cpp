@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
@@ -123,6 +124,7 @@ Array split(const Array& texts, std::string_view separator) {
   return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
     std::string_view rest = text.view();
     for (size_t at = rest.find(separator); at != std::string_view::npos; at = rest.find(separator)) {
+      poll_at(static_cast<int64_t>(row.size()));
       row.emplace_back(rest.substr(0, at));
       rest.remove_prefix(at + separator.size());
     }
@@ -140,7 +142,10 @@ Array text_bytes(const Array& texts) {
 Array code_points(const Array& texts) {
   return map_to_rows<int32_t>(texts, DType::I32, [](const StringRef& text, std::vector<int32_t>& row) {
     std::string_view bytes = text.view();
-    for (size_t at = 0; at < bytes.size();) row.push_back(static_cast<int32_t>(next_code_point(bytes, &at)));
+    for (size_t at = 0; at < bytes.size();) {
+      if (at) poll();
+      for (const size_t end = std::min(bytes.size(), at + poll_strip); at < end;) row.push_back(static_cast<int32_t>(next_code_point(bytes, &at)));
+    }
   });
 }
 
