@@ -50,7 +50,7 @@ struct tct_value : tercet::embed::Counted {
   const tercet::Value value;
   // Made when first asked for.
   mutable std::mutex mutex;
-  mutable std::unique_ptr<const std::string> type, text;
+  mutable std::unique_ptr<const std::string> type, text, full_type, echo;
 };
 
 struct tct_error : tercet::embed::Counted {
@@ -90,5 +90,7 @@ template <class F> tct_status guarded(tct_error** out_error, F f) noexcept {
 }
 
 tct_value* new_value(Value v);
+/// What a run of a session came to, for the caller.
+tct_status outcome(tct_session* session, Outcome o, tct_error** out_error, tct_value** out_value);
 
 }  // namespace tercet::embed

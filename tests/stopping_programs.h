@@ -6,11 +6,17 @@
 
 namespace tercet::test {
 
+#if TERCET_HAS_LLVM
+inline constexpr bool has_compiler = true;
+#else
+inline constexpr bool has_compiler = false;
+#endif
+
 struct StoppingProgram {
   const char* name;
   const char* setup;   // run before, with `let n` (elements) and `let file` (a prefix of paths to write to)
   const char* run;
-  bool threads = false;   // meets devices: polls are not this thread's alone
+  bool work = true;    // which grows with n, on this thread
 };
 
 /// `n` of every program is a number of elements: f32[n] takes some milliseconds from a few millions on.
@@ -157,7 +163,7 @@ inline const std::vector<StoppingProgram>& stopping_programs() {
       {"floats of texts", "let t = tile([\"12.5\", \"3e4\"], n // 8)", "parse_float(t)"},
       {"texts of numbers", floats, "vmap(e => f\"{e:.3f}\")(x[:n // 64])"},
       {"a formatted array", floats, "f\"{x:.3f}\""},
-      {"print", floats, "print(x, m)"},
+      {"print", floats, "print(x, m)", false},
       {"edit distance", texts, "edit_distance(join(tile([\"abcd\"], n // 1024 + 8), \"\"), join(tile([\"abdd\"], n // 1024 + 8), \"\"))"},
       // files
       {"write and read lines", texts, "{ write_lines(file + \".txt\", t); read_lines(file + \".txt\") }"},
@@ -187,11 +193,11 @@ inline const std::vector<StoppingProgram>& stopping_programs() {
       {"gradient", floats, "grad(v => sum(exp(v) * sin(v)))(x)"},
       {"gradient of a loop", floats, "grad(v => { var s = v; for i in 0..20 { s = sin(s) * v }; sum(s) })(x[:n // 16])"},
       // devices
-      {"pmap", floats, "pmap(row => exp(row) * 2.0)(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", true},
-      {"psum", floats, "pmap(row => psum(row) + 1.0)(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", true},
-      {"all_gather", floats, "pmap(row => all_gather(row) * 2.0)(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", true},
-      {"ppermute", floats, "pmap(row => ppermute(row, [[0, 1], [1, 0]]))(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", true},
-      {"loop of collectives", "", "pmap(s => { var t = s; for i in 0..n // 1024 { t = psum(t) % 7 }; t })(arange(2))", true},
+      {"pmap", floats, "pmap(row => exp(row) * 2.0)(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", false},
+      {"psum", floats, "pmap(row => psum(row) + 1.0)(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", false},
+      {"all_gather", floats, "pmap(row => all_gather(row) * 2.0)(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", false},
+      {"ppermute", floats, "pmap(row => ppermute(row, [[0, 1], [1, 0]]))(reshape(x[:len(x) // 2 * 2], (2, len(x) // 2)))", false},
+      {"loop of collectives", "", "pmap(s => { var t = s; for i in 0..n // 1024 { t = psum(t) % 7 }; t })(arange(2))", false},
   };
   return all;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <thread>
 
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/ir/recursion.h"
@@ -104,7 +105,11 @@ std::vector<Array> Session::Context::call_compiled(JitEntry& entry, std::vector<
 
 std::shared_ptr<const Executable> Session::Context::compiled(JitEntry& entry, std::span<const Array> arguments) {
   std::string key = variant_key(*entry.function, arguments);
-  std::scoped_lock lock(entry.mutex);
+  std::unique_lock lock(entry.mutex, std::try_to_lock);
+  while (!lock && !lock.try_lock()) {   // another thread compiles it
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    poll();
+  }
   auto& variant = entry.variants[key];
   if (!variant) {
     CompileOptions options = session_.options_.compile;

@@ -3,6 +3,7 @@
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/scalar_math.h"
+#include "interpreter/runtime/unicode.h"
 
 namespace tercet {
 namespace {
@@ -21,8 +22,8 @@ std::vector<Array> compare_strings(std::span<Array> in) {
   const StringRef *a = in[0].data<StringRef>(), *b = in[1].data<StringRef>();
   PollCounter polls;
   for (int64_t i = 0, n = out.count(); i < n; ++i) {
-    polls.add(4 + std::min(a[i].size, b[i].size) / 4);
-    out.data<bool>()[i] = Compare::apply(a[i].view().compare(b[i].view()), 0);
+    polls.add(8);
+    out.data<bool>()[i] = Compare::apply(compare_texts(a[i].view(), b[i].view()), 0);
   }
   return {std::move(out)};
 }

@@ -112,13 +112,15 @@ Array Array::zeros(DType dtype, const Shape& shape) {
 Array Array::strings(std::span<const std::string_view> texts) {
   Array a = make(DType::Str, {static_cast<int64_t>(texts.size())});
   size_t total = 0;
-  for (std::string_view t : texts) total += t.size() > 12 ? t.size() : 0;
+  PollCounter polls;
+  for (std::string_view t : texts) polls.add(1), total += t.size() > 12 ? t.size() : 0;
   std::shared_ptr<char[]> block(new char[total + 1]);
   char* at = block.get();
   for (size_t i = 0; i < texts.size(); ++i) {
     std::string_view text = texts[i];
+    polls.add(4 + static_cast<int64_t>(text.size()) / 8);
     if (text.size() > 12) {
-      std::memcpy(at, text.data(), text.size());
+      copy_bytes(at, text.data(), text.size());
       text = {at, text.size()};
       at += text.size();
     }

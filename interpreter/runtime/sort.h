@@ -16,12 +16,15 @@
 namespace tercet {
 namespace detail {
 
-/// Buffers stay with their thread for the next row, unless they are big.
-template <class V> void let_go(V& items, V& spare) {
-  constexpr size_t kept = size_t{1} << 18;
-  if (items.capacity() > kept) items = V();
-  if (spare.capacity() > kept) spare = V();
-}
+/// Buffers stay with their thread for the next row, unless they are big; also when a poll throws.
+template <class V> struct LetGo {
+  V &items, &spare;
+  ~LetGo() {
+    constexpr size_t kept = size_t{1} << 18;
+    if (items.capacity() > kept) items = V();
+    if (spare.capacity() > kept) spare = V();
+  }
+};
 
 /// Calls f<direction>(): descending or not as a template argument.
 template <class F> void with_direction(bool descending, F f) {
@@ -66,6 +69,7 @@ template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool
   else {
     using K = detail::BitsOf<T>;
     thread_local Scratch<detail::Item<K>> items, spare;
+    detail::LetGo<Scratch<detail::Item<K>>> let_go{items, spare};
     items.resize(static_cast<size_t>(n));
     detail::with_direction(descending, [&]<Direction direction>() {
       in_strips(n, [&](int64_t begin, int64_t end) {
@@ -78,7 +82,6 @@ template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool
     in_strips(n, [&](int64_t begin, int64_t end) {
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
     });
-    detail::let_go(items, spare);
   }
 }
 
@@ -93,6 +96,7 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
     if (plain) {
       using K = detail::BitsOf<T>;
       thread_local Scratch<K> keys, spare;
+      detail::LetGo<Scratch<K>> let_go{keys, spare};
       keys.resize(static_cast<size_t>(n));
       detail::with_direction(descending, [&]<Direction direction>() {
         in_strips(n, [&](int64_t begin, int64_t end) {
@@ -108,7 +112,6 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
           }
         });
       });
-      detail::let_go(keys, spare);
       return;
     }
   }
@@ -133,9 +136,11 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int3
     using K = detail::BitsOf<T>;
     using I = detail::Item<K>;
     const auto kept = static_cast<size_t>(k), room = std::max<size_t>(2 * kept, 64);
-    thread_local Scratch<I> items;
+    thread_local Scratch<I> items, spare;
+    detail::LetGo<Scratch<I>> let_go{items, spare};
     items.clear();
     if (k == 0) return order.clear();
+    if (room > size_t{poll_strip}) items.reserve(std::min(room, static_cast<size_t>(n)));   // growing would copy much at once
     bool full = false;
     I worst{};
     PollCounter polls;
@@ -161,7 +166,9 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int3
     if (items.size() < size_t{poll_strip}) std::sort(items.begin(), items.end());
     else std::sort(items.begin(), items.end(), before);
     order.resize(kept);
-    for (size_t i = 0; i < kept; ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    in_strips(k, [&](int64_t begin, int64_t end) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    });
   }
 }
 

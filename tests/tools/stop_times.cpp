@@ -114,6 +114,6 @@ int main(int argc, char** argv) {
   for (const test::StoppingProgram& p : test::stopping_programs())
     if (std::string(p.name).find(o.only) != std::string::npos)
       for (bool compiled : {false, true})
-        if (!compiled || TERCET_HAS_LLVM) measure(o, compiled, p, folder);
+        if (!compiled || test::has_compiler) measure(o, compiled, p, folder);
   std::filesystem::remove_all(folder);
 }
