@@ -14,6 +14,7 @@
 #include "repl/cache.h"
 #include "repl/echo.h"
 #include "repl/interrupt.h"
+#include "repl/progress.h"
 #if TERCET_HAS_LLVM
 #include "codegen/backend.h"
 #endif
@@ -47,7 +48,9 @@ struct Driver::State {
     s.devices = options.device_ids.empty() ? options.devices : static_cast<int>(options.device_ids.size());
     s.device_timeout_seconds = options.device_timeout;
     s.write = [this](std::string_view text) {
-      if (!muted) std::cout << text;
+      if (muted) return;
+      bar.clear();
+      std::cout << text;
     };
     session = std::make_unique<Session>(std::move(s));
   }
@@ -55,6 +58,7 @@ struct Driver::State {
   Outcome run(const std::string& text, const std::string& name) {
     take_interrupt();
     session->clear_interrupt();
+    ProgressScope listening(options.progress && ProgressBar::is_possible() ? &bar : nullptr);
     return session->run(session->add_source(name, text));
   }
   /// A run that uses up no random key.
@@ -76,6 +80,7 @@ struct Driver::State {
 
   Options options;
   std::unique_ptr<Session> session;
+  ProgressBar bar;
   bool muted = false;
 };
 

@@ -9,6 +9,15 @@
 #include "interpreter/runtime/tensor_files.h"
 
 namespace tercet {
+
+bool replaces_invalid(Elaborator& e, const std::optional<Sym>& errors) {
+  if (absent(errors)) return false;
+  const std::string name = e.static_string(*errors, "`errors`");
+  if (name != "strict" && name != "replace")
+    e.error(Kind::Value, fmt::format("errors=\"{}\" is nothing that can become of bytes that are not UTF-8", name), "errors=\"replace\" makes them U+FFFD; without it they are an error");
+  return name == "replace";
+}
+
 namespace {
 
 using A = BuiltinArguments;
@@ -76,8 +85,9 @@ Sym read_csv_file(Elaborator& e, A& a) {
   std::string path = e.static_string(*a[0], "read_csv"), separator = absent(a[1]) ? "," : e.static_string(*a[1], "`separator`");
   if (separator.size() != 1) e.error(Kind::Value, fmt::format("a separator is one character of ASCII, and this is \"{}\"", separator));
   bool header = absent(a[2]) || e.static_bool(*a[2], "`header`");
+  const InvalidBytes invalid = replaces_invalid(e, a[3]) ? InvalidBytes::Replace : InvalidBytes::Error;
   Sym::Record out;
-  for (auto& [name, column] : read_now(e, "read_csv", [&] { return read_csv(path, separator[0], header); })) {
+  for (auto& [name, column] : read_now(e, "read_csv", [&] { return read_csv(path, separator[0], header, invalid); })) {
     out.names.push_back(name);
     out.values.push_back(constant_of(e, column));
   }
@@ -159,7 +169,7 @@ Sym stream_lines(Elaborator& e, A& a) {
   e.refuse_in_compiled("stream_lines");
   Leaf path = path_of(e, *a[0], "stream_lines"), count = absent(a[1]) ? int_leaf(64000) : e.array(*a[1], "stream_lines");
   if (count.type.rank() != 0 || !is_int(count.type.dtype)) e.error(Kind::Type, fmt::format("a chunk's number of lines is an integer, and this is {}", describe(count)));
-  return Sym::Record{{"%lines_of", "%at_a_time"}, {path, e.cast(count, DType::I64)}};
+  return Sym::Record{{"%lines_of", "%at_a_time", "%replace"}, {path, e.cast(count, DType::I64), bool_leaf(replaces_invalid(e, a[2]))}};
 }
 
 /// Text of a plot, or with format="svg" a picture for a file.
@@ -195,8 +205,8 @@ Sym plot(Elaborator& e, A& a) {
 constexpr BuiltinDef list[] = {
     {"bars", "labels, values, width=, format=", "A text of bars, or with format=\"svg\" a picture.", bars},
     {"plot", "x, y=, width=, height=, format=", "A text of the points (x, y) joined, or with format=\"svg\" a picture.", plot},
-    {"read_csv", "path, separator=, header=", "A file of comma-separated values as columns.", read_csv_file},
-    {"stream_lines", "path, n=", "The lines of a file, n at a time, for a `for` loop.", stream_lines},
+    {"read_csv", "path, separator=, header=, errors=", "A file of comma-separated values as columns.", read_csv_file},
+    {"stream_lines", "path, n=, errors=", "The lines of a file, n at a time, for a `for` loop.", stream_lines},
     {"write_text", "path, text", "A file with this text.", write_text_file},
     {"write_lines", "path, texts", "A file with these lines.", write_lines_file},
     {"write_jsonl", "path, table", "A file of JSON objects, one for each row of a record of columns.", write_jsonl_file},

@@ -160,11 +160,11 @@ Sym decode(Elaborator& e, A& a) {
 
 Sym read_text(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_text");
-  return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))});
+  return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))}, {{"replace", replaces_invalid(e, a[1])}});
 }
 Sym read_lines(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_lines");
-  return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}});
+  return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}, {"replace", replaces_invalid(e, a[1])}});
 }
 
 /// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0010).
@@ -177,9 +177,10 @@ Sym read_jsonl(Elaborator& e, A& a) {
     if (auto* t = a[1]->as<Sym::Tuple>()) for (const Sym& s : t->elements) wanted.push_back(e.static_string(s, "`columns`"));
     else wanted.push_back(e.static_string(*a[1], "`columns`"));
   }
+  const InvalidBytes invalid = replaces_invalid(e, a[2]) ? InvalidBytes::Replace : InvalidBytes::Error;
   Sym::Record out;
   try {
-    for (auto& [name, column] : ::tercet::read_jsonl(path, wanted)) {
+    for (auto& [name, column] : ::tercet::read_jsonl(path, wanted, invalid)) {
       out.names.push_back(name);
       out.values.push_back(e.emit(constant_op, {}, {{"value", column}}));
     }
@@ -227,9 +228,9 @@ constexpr BuiltinDef list[] = {
     {"vocab", "tokens, max_size=, min_count=, unknown=", "Tokens numbered by falling count.", vocab},
     {"encode", "vocab, tokens", "Numbers of tokens.", encode},
     {"decode", "vocab, ids", "Tokens of numbers.", decode},
-    {"read_text", "path", "A file as one text.", read_text},
-    {"read_lines", "path", "The lines of a file.", read_lines},
-    {"read_jsonl", "path, columns=", "A file of JSON objects, one a line, as columns.", read_jsonl},
+    {"read_text", "path, errors=", "A file as one text.", read_text},
+    {"read_lines", "path, errors=", "The lines of a file.", read_lines},
+    {"read_jsonl", "path, columns=, errors=", "A file of JSON objects, one a line, as columns.", read_jsonl},
     {"arguments", "", "The program's arguments.", arguments},
 };
 }

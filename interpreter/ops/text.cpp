@@ -232,9 +232,9 @@ std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std:
 std::vector<Type> infer_pad(const InferInput& in) {   // x, fill; attr length, or defines where the longest row decides
   Type t = in.operands[0];
   Dim length = in.attrs.has("length") ? in.attrs.get<Dim>("length") : in.attrs.get<Dim>("defines");
-  auto ragged = std::find_if(t.dims.begin(), t.dims.end(), [](const Dim& d) { return d.is_ragged(); });
-  if (ragged == t.dims.end()) ragged = t.dims.begin() + (t.rank() > 1 ? 1 : 0);
-  *ragged = length;
+  auto ragged = std::find_if(t.dims.rbegin(), t.dims.rend(), [](const Dim& d) { return d.is_ragged(); });
+  if (ragged == t.dims.rend()) t.dims[t.rank() > 1 ? 1 : 0] = length;
+  else *ragged = length;
   return {t};
 }
 std::vector<Array> eval_pad(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
@@ -322,11 +322,12 @@ std::vector<BatchedValue> batch_encode(BatchContext& c, const Function& f, const
 std::vector<Type> infer_read_text(const InferInput&) { return {{DType::Str, {}}}; }
 std::vector<Type> infer_read_lines(const InferInput& in) { return {{DType::Str, {in.attrs.get<Dim>("defines")}}}; }
 std::string path_of(const Array& a) { return std::string(a.data<StringRef>()->view()); }
+InvalidBytes invalid_bytes(const Op& op) { return op.attrs.get_or<bool>("replace", false) ? InvalidBytes::Replace : InvalidBytes::Error; }
 std::vector<Array> eval_read_text(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
-  return at_span(op, [&]() -> std::vector<Array> { return {read_text(path_of(in[0]))}; });
+  return at_span(op, [&]() -> std::vector<Array> { return {read_text(path_of(in[0]), invalid_bytes(op))}; });
 }
 std::vector<Array> eval_read_lines(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  return at_span(op, [&] { return with_size(context, op, read_lines(path_of(in[0]))); });
+  return at_span(op, [&] { return with_size(context, op, read_lines(path_of(in[0]), invalid_bytes(op))); });
 }
 
 // ---- text of values ----
