@@ -20,4 +20,10 @@ const char* spelling(TransformKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
+std::string Import::bound_name() const {
+  if (!alias.empty() || !is_file) return alias.empty() ? path : alias;
+  std::string last = path.substr(path.find_last_of('/') + 1);
+  return last.substr(0, last.find('.'));
+}
+
 }  // namespace tercet::ast

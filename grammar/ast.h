@@ -137,7 +137,13 @@ struct Break {};
 struct Continue {};
 struct Return { ExprPtr value; };   // may be null
 /// `import "file.tct" as m` (is_file) or `import text` / `import text as t`.
-struct Import { std::string path; bool is_file = false; std::string alias; };
+struct Import {
+  std::string path;
+  bool is_file = false;
+  std::string alias;
+  /// The name it binds: the alias, else the path's last part without its ending.
+  std::string bound_name() const;
+};
 struct ExprStmt { ExprPtr value; };
 
 struct Stmt {

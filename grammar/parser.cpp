@@ -110,6 +110,14 @@ ParseResult parse(const SourceFile& source) {
   return out;
 }
 
+bool is_name(const std::string& text) {
+  ParseResult parsed = parse(SourceFile(1, "", text));
+  if (!parsed.diagnostics.empty() || parsed.program.statements.size() != 1) return false;
+  auto* statement = parsed.program.statements[0]->as<ast::ExprStmt>();
+  auto* name = statement ? statement->value->as<ast::Name>() : nullptr;
+  return name && name->name == text;
+}
+
 const std::vector<std::string>& reserved_words() {
   static const std::vector<std::string> words{"let",   "var",      "fn",     "if",  "else", "for",  "in",   "while",
                                               "break", "continue", "return", "and", "or",   "not",  "true", "false",

@@ -18,6 +18,9 @@ struct ParseResult {
 /// Parses a whole source. Never throws for bad input, whatever the bytes; the time is linear in its size.
 ParseResult parse(const SourceFile& source);
 
+/// Is this a name that a program can bind?
+bool is_name(const std::string& text);
+
 /// The reserved words of the language, for completion and error texts.
 const std::vector<std::string>& reserved_words();
 

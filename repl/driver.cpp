@@ -178,7 +178,7 @@ int Driver::show_explain(const std::string& expression) {
 
 int Driver::show_help(const std::string& name) {
   auto show_code = [](const ast::FunctionPtr& f) {
-    std::cout << full_type(Value::Closure{f, {}, false}) << "\n" << f->doc << std::endl;
+    std::cout << full_type(Value::Closure{f, {}, {}}) << "\n" << f->doc << std::endl;
   };
   if (const Value* value = state_->session->find(name)) {
     if (auto* closure = value->as<Value::Closure>()) show_code(closure->code);

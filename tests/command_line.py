@@ -76,6 +76,13 @@ for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"]):
     same(f"flags {flags}", tercet(*flags, "-e", "sum(arange(10))"), (0, "45\n", ""))
 
 # ---- check ----
+program("fn twice(x: f32[n]) = x * 2\nlet one = 1\n", "lib.tct")
+same("check knows what imports bind, and runs nothing of them",
+     tercet("check", program('import "lib.tct"\nprint(lib.twice([1.0]), lib.one)\nfn f(x: f32[n]) = lib.twice(x)')), (0, "", ""))
+status, out, err = tercet("check", program('import "lib.tct"\nprint(lib.twic([1.0]))'))
+expect("check finds names that a module has not", status == 1 and "the module has no name `twic`" in err and "`twice`" in err, err)
+status, out, err = tercet("check", program('import "lib.tct"\nfn f(x: f32) = lib.twice(x)'))
+expect("check finds types of a module's functions", status == 1 and "error[type]" in err, err)
 same("check runs nothing", tercet("check", program('print("side effect")')), (0, "", ""))
 expect("check finds errors", tercet("check", program("let x = (1"))[0] == 1, "")
 

@@ -5,6 +5,7 @@ An example is a fenced block marked `tct`. What it prints stands either inside, 
   #> text        a line of standard output, in order; only the amount of white space may differ
   #! kind text   the program ends with error[kind], its report containing `text`
 or in a block marked `text` that follows directly: standard output and the error report, together and exact.
+A block marked `tct NAME` is a file of that name for the examples after it on the page.
 A block with neither must run and print nothing. The program is named example.tct.
 --update writes what this run printed into the blocks marked `text`. Ends with "N passed, N failed".
 """
@@ -16,14 +17,16 @@ import sys
 import tempfile
 
 BLOCK = re.compile(r"^```tct\n(.*?)^```\n(?:\s*^```text\n(.*?)^```$)?", re.M | re.S)
+FILE = re.compile(r"^```tct (\S+)\n(.*?)^```$", re.M | re.S)
 WANT = re.compile(r"^#>[ ]?(.*)$", re.M)
 KIND = re.compile(r"^#![ ]*(\w+)[ ]*(.*)$", re.M)
 
 
-def run(program, tercet, flags):
-    """Status, standard output and error report of one program."""
+def run(program, files, tercet, flags):
+    """Status, standard output and error report of one program, beside whose file `files` (name, text) lie."""
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "example.tct").write_text(program)
+        for name, content in [*files, ("example.tct", program)]:
+            (pathlib.Path(folder) / name).write_text(content)
         try:
             done = subprocess.run([tercet, *flags, "example.tct"], cwd=folder, timeout=60, capture_output=True)
         except subprocess.TimeoutExpired:
@@ -58,7 +61,8 @@ def main():
 
     def compare(match):
         nonlocal passed, failed
-        status, out, report = run(match[1], tercet, args.flag)
+        files = FILE.findall(text, 0, match.start())
+        status, out, report = run(match[1], files, tercet, args.flag)
         got = out + report
         if match[2] is None:
             problem = problem_of(match[1], status, out, report)

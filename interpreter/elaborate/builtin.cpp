@@ -12,6 +12,7 @@ namespace {
 struct Table {
   std::vector<BuiltinDef> from_rows;
   std::map<std::string, const BuiltinDef*> by_name;
+  std::map<std::string, std::vector<std::string>> parts;
 
   Table() {
     size_t rows = op_table().size();
@@ -21,9 +22,15 @@ struct Table {
         from_rows.push_back({op->name, surface->params, op->doc, nullptr, op});
         by_name[op->name] = &from_rows.back();
       }
-    for (BuiltinList list : {creation_builtins, shape_builtins, reduction_builtins, indexing_builtins, language_builtins,
-                             linear_builtins, text_builtins, order_builtins, random_builtins, derivative_builtins, device_builtins, file_builtins})
-      for (const BuiltinDef& def : list) by_name[def.name] = &def;
+    for (auto& [name, def] : by_name) parts["elementwise"].push_back(name);
+    for (auto& [part, list] : std::initializer_list<std::pair<const char*, BuiltinList>>{
+             {"arrays", creation_builtins}, {"arrays", shape_builtins}, {"arrays", indexing_builtins}, {"statistics", reduction_builtins},
+             {"language", language_builtins}, {"linear", linear_builtins}, {"text", text_builtins}, {"search", order_builtins},
+             {"random", random_builtins}, {"derivatives", derivative_builtins}, {"devices", device_builtins}, {"files", file_builtins}})
+      for (const BuiltinDef& def : list) {
+        by_name[def.name] = &def;
+        parts[part].push_back(def.name);
+      }
   }
 };
 
@@ -44,6 +51,8 @@ std::vector<std::string> builtin_names() {
   for (auto& [name, def] : table().by_name) out.push_back(name);
   return out;
 }
+
+const std::map<std::string, std::vector<std::string>>& builtin_parts() { return table().parts; }
 
 bool uses_files(const BuiltinDef& def) {
   auto is = [&](const BuiltinDef& other) { return &other == &def; };

@@ -1,5 +1,6 @@
 // The library's names that are not written in Tercet: each has parameters and a lowering to operations.
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct BuiltinDef {
 /// A builtin of that name (or a public elementwise row), or null.
 const BuiltinDef* find_builtin(const std::string& name);
 std::vector<std::string> builtin_names();
+/// The builtins of each part of the library, as `import` names them.
+const std::map<std::string, std::vector<std::string>>& builtin_parts();
 /// Does it read or write files? A host may forbid that.
 bool uses_files(const BuiltinDef& def);
 /// The value of `nan`, `inf`, `pi` or `e`; nullopt for any other name.

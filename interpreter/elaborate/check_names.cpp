@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -12,8 +13,8 @@ namespace {
 
 class Checker {
  public:
-  Checker(const std::function<bool(const std::string&)>& known, std::vector<std::string> candidates)
-      : known_(known), candidates_(std::move(candidates)) {}
+  Checker(const std::function<bool(const std::string&)>& known, std::vector<std::string> candidates, const ModuleNames& modules)
+      : known_(known), candidates_(std::move(candidates)), modules_(modules) {}
   std::vector<Diagnostic> found;
 
   void program(const ast::Program& p) {
@@ -22,17 +23,17 @@ class Checker {
     for (const ast::StmtPtr& s : p.statements) statement(*s);
   }
 
+  static void bound_by(const ast::Stmt& s, std::set<std::string>& out) {
+    if (auto* n = s.as<ast::Let>()) names_of(n->pattern, out);
+    if (auto* n = s.as<ast::FunctionStmt>()) out.insert(n->function->name);
+    if (auto* n = s.as<ast::Import>()) out.insert(n->bound_name());
+  }
+
  private:
   static void names_of(const ast::Pattern& p, std::set<std::string>& out) {
     if (!p.is_tuple) out.insert(p.name);
     for (const ast::Pattern& e : p.elements) names_of(e, out);
   }
-  static void bound_by(const ast::Stmt& s, std::set<std::string>& out) {
-    if (auto* n = s.as<ast::Let>()) names_of(n->pattern, out);
-    if (auto* n = s.as<ast::FunctionStmt>()) out.insert(n->function->name);
-    if (auto* n = s.as<ast::Import>()) out.insert(n->alias.empty() ? n->path : n->alias);
-  }
-
   void read(const std::string& name, Span span) {
     for (const auto& scope : scopes_)
       if (scope.count(name)) return;
@@ -46,6 +47,18 @@ class Checker {
     std::string near = closest_name(name, all);
     if (!near.empty()) d.help = fmt::format("did you mean `{}`?", near);
     found.push_back(std::move(d));
+  }
+
+  /// `m.name`, where m is what an import binds.
+  void member(const ast::Member& m) {
+    auto* base = m.base->as<ast::Name>();
+    auto module = base ? modules_.find(base->name) : modules_.end();
+    if (module == modules_.end()) return;
+    for (size_t i = 1; i < scopes_.size(); ++i)
+      if (scopes_[i].count(base->name)) return;
+    const std::vector<std::string>& names = module->second;
+    if (std::find(names.begin(), names.end(), m.name) != names.end()) return;
+    found.push_back(no_member(names, m.name, m.name_span));
   }
 
   void maybe(const ast::ExprPtr& e) { if (e) expr(*e); }
@@ -94,6 +107,7 @@ class Checker {
     else if (auto* n = e.as<ast::Comprehension>()) maybe(n->source), scoped(n->pattern, n->filter, n->body);
     else if (auto* n = e.as<ast::Transform>()) maybe(n->operand);
     else {
+      if (auto* n = e.as<ast::Member>()) member(*n);
       scopes_.emplace_back();   // of a block; other nodes bind nothing
       children(e, [&](const ast::Expr& c) { expr(c); }, [&](const ast::Stmt& c) { statement(c); });
       scopes_.pop_back();
@@ -102,6 +116,7 @@ class Checker {
 
   const std::function<bool(const std::string&)>& known_;
   std::vector<std::string> candidates_;
+  const ModuleNames& modules_;
   std::vector<std::set<std::string>> scopes_;
   std::set<std::string> later_;
   bool inside_function_ = false;
@@ -109,9 +124,26 @@ class Checker {
 
 }  // namespace
 
+Diagnostic no_member(const std::vector<std::string>& names, const std::string& name, Span span) {
+  Diagnostic d;
+  d.kind = Kind::Name;
+  d.span = span;
+  d.message = fmt::format("the module has no name `{}`", name);
+  std::string near = closest_name(name, names);
+  if (!near.empty()) d.help = fmt::format("did you mean `{}`?", near);
+  else if (names.size() <= 20) d.help = names.empty() ? "it binds no names" : fmt::format("its names are {}", fmt::join(names, ", "));
+  return d;
+}
+
+std::vector<std::string> bound_names(const ast::Program& program) {
+  std::set<std::string> out;
+  for (const ast::StmtPtr& s : program.statements) Checker::bound_by(*s, out);
+  return {out.begin(), out.end()};
+}
+
 std::vector<Diagnostic> check_names(const ast::Program& program, const std::function<bool(const std::string&)>& known,
-                                    const std::vector<std::string>& candidates) {
-  Checker checker(known, candidates);
+                                    const std::vector<std::string>& candidates, const ModuleNames& modules) {
+  Checker checker(known, candidates, modules);
   checker.program(program);
   return std::move(checker.found);
 }

@@ -33,7 +33,7 @@ std::vector<std::string> Elaborator::assigned_locals(const std::set<std::string>
   std::vector<std::string> out;
   for (const std::string& n : names) {
     Context& c = contexts_.back();
-    if (!find_local(n) && c.top_level && environment_.global(n) && environment_.is_var(n))
+    if (!find_local(n) && c.top_level && environment_.global(here(n)) && environment_.is_var(here(n)))
       c.scopes[0].names[n] = {*global(n), true, false, span_};   // a global that the statement may change
     if (find_local(n)) out.push_back(n);
   }
@@ -88,7 +88,7 @@ void Elaborator::assign(const ast::Assign& s) {
   if (!root) error(Kind::Syntax, "only a name, x[i] or r.field can be assigned to");
   std::vector<std::string> found = assigned_locals({root->name});
   if (found.empty()) {
-    if (environment_.global(root->name) && !contexts_.back().library)
+    if (environment_.global(here(root->name)))
       error(Kind::Name, contexts_.back().top_level ? fmt::format("`{}` was bound by let and does not change", root->name)
                                                    : fmt::format("`{}` is a global, and a function does not assign to it", root->name),
             contexts_.back().top_level ? fmt::format("declare it with `var {} = …`", root->name) : "return the new value instead");
@@ -236,12 +236,8 @@ Sym Elaborator::execute(const ast::Stmt& s, bool needed) {
     if (!find_local(return_flag)) error(Kind::Syntax, "`return` outside a function");
     set_local(return_value, n->value ? expr(n->value) : Sym::unit());
     set_local(return_flag, bool_leaf(true));
-  } else if (auto* n = s.as<ast::Import>()) {
-    for (auto& [name, value] : environment_.import(*n, s.span)) {
-      TERCET_CHECK(contexts_.back().top_level);
-      ast::Pattern pattern{s.span, name, {}, false};
-      bind(pattern, import_value(name, value), false);
-    }
+  } else if (s.as<ast::Import>()) {   // the session runs those of a file
+    error(Kind::Syntax, "`import` inside a block or a function", "it stands at the top of a file, outside of every block");
   }
   return Sym::unit();
 }
@@ -305,6 +301,19 @@ void Elaborator::restore(const Marks& marks, const std::vector<std::string>& nam
   for (size_t i = 0; i < names.size(); ++i) set_local(names[i], marks.values[i]);
 }
 
+/// Values of the same types, for the rounds in which a recursive function's types are found: nothing of them runs.
+Sym Elaborator::stand_in(const Sym& value) {
+  Frame* home = frame_;
+  while (!home->isolated()) home = home->parent();
+  return map_leaves<Leaf>(value, [&](const Leaf& x) {
+    if (x.constant) return x;
+    Type type = x.type;
+    for (Dim& d : type.dims)
+      if (!d.is_ragged() && !d.constant()) d = Dim::symbol("n");
+    return home->param(type, x.weak);
+  });
+}
+
 Sym Elaborator::branches(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
                          const std::vector<std::string>& assigned) {
   Frame* outer = frame_;
@@ -334,8 +343,11 @@ Sym Elaborator::branches(const Leaf& condition, const std::function<Sym()>& yes,
   Frame then_frame("then", outer), else_frame("else", outer);
   auto a = run(then_frame, yes), b = run(else_frame, no);
   if (!a && !b) throw Bottom{};
-  if (!a) a = b;   // the other branch decides the types while a recursive function's are found
-  if (!b) b = a;
+  if (!a || !b) {
+    const std::vector<Sym>& known = a ? *a : *b;
+    for (size_t i = 0; i < assigned.size(); ++i) set_local(assigned[i], stand_in(known[i + 1]));
+    return stand_in(known[0]);
+  }
   Joiner join(*this, then_frame, else_frame);
   std::vector<Sym> out;
   for (size_t i = 0; i < a->size(); ++i) out.push_back(join.add((*a)[i], (*b)[i], i > 0 && assigned[i - 1] == return_value));

@@ -22,9 +22,11 @@ namespace tercet {
 class Environment {
  public:
   virtual ~Environment() = default;
+  // Globals by their qualified names (tree.h).
   virtual const Value* global(const std::string& name) = 0;
   virtual bool is_var(const std::string& name) = 0;
-  virtual std::vector<std::string> global_names() = 0;
+  /// What a file may call: its own globals and the library, as it writes them.
+  virtual std::vector<std::string> global_names(const std::string& home) = 0;
   /// A definition of stdlib/, or null.
   virtual ast::FunctionPtr library_function(const std::string& name) = 0;
   /// Compiled entries by key; they live as long as the session.
@@ -35,7 +37,6 @@ class Environment {
   /// May elaboration use the values of this global's integers? False: only their types.
   virtual bool value_known(const std::string& name) = 0;
   virtual int device_count() = 0;                                   // of pmap; 0: as many as one asks for
-  virtual std::vector<std::pair<std::string, Value>> import(const ast::Import& what, Span span) = 0;
 };
 
 /// A statement ready to run.
@@ -73,7 +74,8 @@ struct CallArgument { std::string name; Sym value; Span span; };    // name "": 
 
 class Elaborator {
  public:
-  explicit Elaborator(Environment& environment) : environment_(environment) {}
+  /// `home`: the file whose statements these are (tree.h).
+  explicit Elaborator(Environment& environment, std::string home = {}) : environment_(environment), home_(std::move(home)) {}
   Elaborated statement(const ast::Stmt& statement);
   /// The function that an expression names, for arguments of these types, as `jit` would compile it.
   FunctionPtr function(const ast::Expr& expression, std::span<const Type> arguments);
@@ -174,7 +176,7 @@ class Elaborator {
   struct Scope { std::map<std::string, Binding> names; };
   struct Context {                                   // one call of a function of the program
     std::vector<Scope> scopes;
-    bool library = false;
+    std::string home;                                // whose globals it sees
     bool top_level = false;
     int loop_depth = 0;
     std::vector<std::pair<std::string, Sym>> captured;   // of the closure
@@ -197,7 +199,10 @@ class Elaborator {
   Sym lambda(const ast::FunctionPtr& f);
   Binding* find_local(const std::string& name);
   const Sym* find_captured(const std::string& name);
-  std::optional<Sym> global(const std::string& name);
+  std::optional<Sym> global(const std::string& name) { return global(contexts_.back().home, name); }
+  std::optional<Sym> global(const std::string& home, const std::string& name);
+  std::string here(const std::string& name) const { return qualified(contexts_.back().home, name); }
+  Sym module_member(const Sym::Module& module, const std::string& name, Span span);
   Sym import_value(const std::string& name, const Value& value);
   [[noreturn]] void unknown_name(const std::string& name, Span span);
 
@@ -264,6 +269,7 @@ class Elaborator {
   /// Both branches in frames of their own, joined by `cond`; `assigned` are locals that may change in them.
   Sym conditional(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
                   const std::vector<std::string>& assigned);
+  Sym stand_in(const Sym& value);
   Sym branches(const Leaf& condition, const std::function<Sym()>& yes, const std::function<Sym()>& no,
                const std::vector<std::string>& assigned);
   /// Where elaboration stands, so that a trial can be undone.
@@ -335,6 +341,7 @@ class Elaborator {
   Sym tree_of(const Sym& like, std::span<const ValueId> ids, size_t& at);
 
   Environment& environment_;
+  const std::string home_;               // of the statement
   Frame* frame_ = nullptr;
   std::vector<Context> contexts_;
   std::vector<Active> active_;
@@ -353,7 +360,7 @@ class Elaborator {
 class SpanScope {
  public:
   SpanScope(Elaborator& e, Span span) : e_(e), previous_(e.span_) {
-    bool library = !e.contexts_.empty() && e.contexts_.back().library;
+    bool library = !e.contexts_.empty() && e.contexts_.back().home == library_home;
     if (span.known() && !(library && previous_.known())) e.span_ = span;
   }
   ~SpanScope() { e_.span_ = previous_; }

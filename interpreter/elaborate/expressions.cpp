@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "interpreter/elaborate/check_names.h"
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/elaborate/free_names.h"
 #include "interpreter/ops/rows.h"
@@ -150,11 +151,11 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
   return home->globals[name] = sym;
 }
 
-std::optional<Sym> Elaborator::global(const std::string& name) {
-  if (!contexts_.back().library)
-    if (const Value* value = environment_.global(name)) return import_value(name, *value);
+std::optional<Sym> Elaborator::global(const std::string& home, const std::string& name) {
+  const std::string known_as = qualified(home, name);
+  if (const Value* value = environment_.global(known_as)) return import_value(known_as, *value);
   if (auto c = find_constant(name)) return Sym(float_leaf(*c));
-  if (ast::FunctionPtr f = environment_.library_function(name)) return Sym(Sym::Closure{f, {}, true});
+  if (ast::FunctionPtr f = environment_.library_function(name)) return Sym(Sym::Closure{f, {}, library_home});
   if (const BuiltinDef* b = find_builtin(name)) return Sym(Sym::Builtin{b});
   return std::nullopt;
 }
@@ -178,7 +179,7 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
   auto known = foreign.find(name);
   std::string help = known != foreign.end() ? known->second : "";
   if (help.empty()) {
-    std::vector<std::string> candidates = environment_.global_names();
+    std::vector<std::string> candidates = environment_.global_names(contexts_.back().home);
     for (const Scope& s : contexts_.back().scopes)
       for (auto& [n, b] : s.names) candidates.push_back(n);
     for (const std::string& n : builtin_names()) candidates.push_back(n);
@@ -196,7 +197,7 @@ Sym Elaborator::name(const ast::Name& n, Span span) {
 }
 
 Sym Elaborator::lambda(const ast::FunctionPtr& f) {
-  Sym::Closure out{f, {}, contexts_.back().library};
+  Sym::Closure out{f, {}, contexts_.back().home};
   std::set<std::string> names;
   free_names(*f, names);
   for (const std::string& n : names) {
@@ -214,13 +215,17 @@ Sym Elaborator::lambda(const ast::FunctionPtr& f) {
   return out;
 }
 
+Sym Elaborator::module_member(const Sym::Module& module, const std::string& name, Span span) {
+  if (std::find(module.names.begin(), module.names.end(), name) != module.names.end())
+    if (auto value = global(module.home, name)) return *value;
+  throw Failure(no_member(module.names, name, span));
+}
+
 Sym Elaborator::member(const ast::Member& m) {
   Sym base = expr(m.base);
   if (auto* r = base.as<Sym::Record>())
     if (const Sym* value = field<Leaf>(*r, m.name)) return *value;
-  if (auto* mod = base.as<Sym::Module>())
-    for (size_t i = 0; i < mod->names.size(); ++i)
-      if (mod->names[i] == m.name) return mod->values[i];
+  if (auto* module = base.as<Sym::Module>()) return module_member(*module, m.name, m.name_span);
   SpanScope at(*this, m.name_span);
   if (m.name == "shape" || m.name == "dtype" || m.name == "T" || m.name == "size" || m.name == "ndim")
     error(Kind::Name, fmt::format("{} has no field `{}`", describe(base), m.name),
@@ -241,10 +246,8 @@ Sym Elaborator::call(const ast::Call& c, Span span, const Sym* piped) {
     Sym base = expr(m->base);
     auto* record = base.as<Sym::Record>();
     const Sym* value = record ? field<Leaf>(*record, m->name) : nullptr;
-    if (auto* mod = base.as<Sym::Module>())
-      for (size_t i = 0; i < mod->names.size(); ++i)
-        if (mod->names[i] == m->name) value = &mod->values[i];
-    if (value) callee = *value;
+    if (auto* module = base.as<Sym::Module>()) callee = module_member(*module, m->name, m->name_span);
+    else if (value) callee = *value;
     else {
       arguments.push_back({"", base, m->base->span});
       callee = name(ast::Name{m->name}, m->name_span);

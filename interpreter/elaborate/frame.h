@@ -61,7 +61,12 @@ class Frame {
 
   /// Globals that this function reads, as its parameters (isolated functions and statements only).
   std::map<std::string, Sym> globals;
-  struct Hidden { std::string name; size_t leaf; };    // which global's which leaf each of those parameters is
+  /// Which global's which leaf each of those parameters is.
+  struct Hidden {
+    std::string name;
+    size_t leaf;
+    bool operator==(const Hidden&) const = default;
+  };
   std::vector<Hidden> hidden;
 
   /// Does an operation here define a symbol of the size?

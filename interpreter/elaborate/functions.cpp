@@ -110,7 +110,7 @@ std::vector<Sym> Elaborator::bind_arguments(const Sym::Closure& f, std::vector<C
 Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> arguments, Span span) {
   // Defaults are read where the function stands, so its context comes first.
   Context context;
-  context.library = f.library;
+  context.home = f.home;
   context.captured = f.captured;
   context.scopes.emplace_back();
   contexts_.push_back(std::move(context));
@@ -148,8 +148,8 @@ Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> ar
     active_.resize(depth);
     contexts_.resize(contexts);
     frame_ = frame;
-    if (!f.library && !f.code->name.empty()) failure.first().frames.push_back({span, f.code->name});
-    if (f.library) failure.first().span = span;   // the place in stdlib/ says nothing to the caller
+    if (!f.library() && !f.code->name.empty()) failure.first().frames.push_back({span, f.code->name});
+    if (f.library()) failure.first().span = span;   // the place in stdlib/ says nothing to the caller
     throw;
   } catch (...) {
     active_.resize(depth);
@@ -161,7 +161,7 @@ Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> ar
 
 Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Span) {
   Context context;
-  context.library = f.library;
+  context.home = f.home;
   context.captured = f.captured;
   if (!f.code->name.empty()) context.captured.emplace_back(f.code->name, f);
   context.scopes.emplace_back();
@@ -279,16 +279,17 @@ Sym Elaborator::outlined(const Sym::Closure& f, const std::string& key, std::vec
     std::vector<Type> types;
     std::vector<bool> weak;
     for (Leaf& x : leaves) types.push_back(x.type), weak.push_back(x.weak);
-    bool settled = cell->result.has_value() && cell->weak == weak && cell->types.size() == types.size();
+    // Calls inside pass on the globals that the round before found.
+    bool settled = cell->result.has_value() && cell->weak == weak && cell->types.size() == types.size() && cell->hidden == body.hidden;
     if (settled)
       for (size_t i = 0; i < types.size(); ++i) settled &= types[i].dtype == cell->types[i].dtype && types[i].rank() == cell->types[i].rank();
     cell->result = result;
     cell->types = types;
     cell->weak = weak;
+    cell->hidden = body.hidden;
     if (!settled) continue;
     FunctionPtr function = body.finish(ids);
     cell->function = function;
-    cell->hidden = body.hidden;
     return emit_call(function, *cell, cell, values, inner.captured.size() ? &f : nullptr);
   }
 }
@@ -323,7 +324,7 @@ Sym Elaborator::emit_call(FunctionPtr function, RecursiveCell& cell, std::shared
 
 Leaf Elaborator::hidden_leaf(const Frame::Hidden& h) {
   std::vector<Leaf> leaves;
-  collect_leaves(*global(h.name), leaves);
+  collect_leaves(import_value(h.name, *environment_.global(h.name)), leaves);
   return leaves[h.leaf];
 }
 

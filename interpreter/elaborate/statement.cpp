@@ -11,6 +11,7 @@ void Elaborator::start() {
   inside_jit_ = false;
   contexts_.emplace_back();
   contexts_.back().top_level = true;
+  contexts_.back().home = home_;
   contexts_.back().scopes.emplace_back();
 }
 

@@ -42,6 +42,11 @@ struct TransformSpec {
   std::string text;                    // as written, for identity and messages
 };
 
+/// Where the names of stdlib/ live. The program's own have the home "", those of an imported file its path.
+inline constexpr const char* library_home = "stdlib";
+/// A session's name for a global of a file: its own name in the program, one that no program can write in others.
+inline std::string qualified(const std::string& home, const std::string& name) { return home.empty() ? name : home + "::" + name; }
+
 /// An opaque thing that is not the program's.
 inline constexpr const char* host_function = "host function";
 struct Handle {
@@ -54,15 +59,17 @@ template <class L> struct Tree {
   struct Tuple { std::vector<Tree> elements; };
   struct Record { std::vector<std::string> names; std::vector<Tree> values; };
   struct Range { std::shared_ptr<const Tree> low, high; };
-  /// A function of the program with the locals it captured. `library`: defined in stdlib/, sees no user globals.
+  /// A function of the program with the locals it captured. `home`: the file whose globals it sees.
   struct Closure {
     ast::FunctionPtr code;
     std::vector<std::pair<std::string, Tree>> captured;
-    bool library = false;
+    std::string home;
+    bool library() const { return home == library_home; }
   };
   struct Transformed { std::shared_ptr<const TransformSpec> spec; std::shared_ptr<const Tree> function; };
   struct Builtin { const BuiltinDef* def; };
-  struct Module { std::string name; std::vector<std::string> names; std::vector<Tree> values; };
+  /// What `import` gives: the globals of another file. Their values are looked up there.
+  struct Module { std::string home; std::vector<std::string> names; };
 
   std::variant<L, None, Tuple, Record, Range, Closure, Transformed, Builtin, Handle, Module> node{None{}};
 
@@ -102,14 +109,14 @@ template <class To, class From, class F> Tree<To> map_leaves(const Tree<From>& t
     return typename B::Range{low, one(x->high)};
   }
   if (auto* x = tree.template as<typename A::Closure>()) {
-    typename B::Closure out{x->code, {}, x->library};
+    typename B::Closure out{x->code, {}, x->home};
     for (auto& [name, value] : x->captured) out.captured.emplace_back(name, map_leaves<To>(value, f));
     return out;
   }
   if (auto* x = tree.template as<typename A::Transformed>()) return typename B::Transformed{x->spec, one(x->function)};
   if (auto* x = tree.template as<typename A::Builtin>()) return typename B::Builtin{x->def};
   if (auto* x = tree.template as<Handle>()) return *x;
-  if (auto* x = tree.template as<typename A::Module>()) return typename B::Module{x->name, x->names, all(x->values)};
+  if (auto* x = tree.template as<typename A::Module>()) return typename B::Module{x->home, x->names};
   return {};
 }
 

@@ -40,7 +40,7 @@ constexpr RowFunction row_functions[] = {
 /// The library's function of that value, or null.
 const RowFunction* row_function(const Sym& function) {
   std::string name;
-  if (auto* c = function.as<Sym::Closure>(); c && c->library) name = c->code->name;
+  if (auto* c = function.as<Sym::Closure>(); c && c->library()) name = c->code->name;
   if (auto* b = function.as<Sym::Builtin>()) name = b->def->name;
   for (const RowFunction& f : row_functions)
     if (name == f.name) return &f;

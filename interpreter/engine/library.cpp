@@ -1,9 +1,11 @@
 #include "interpreter/engine/library.h"
 
 #include <map>
+#include <set>
 
 #include "base/diagnostic.h"
 #include "grammar/parser.h"
+#include "interpreter/elaborate/builtin.h"
 #include "interpreter/elaborate/stdlib.h"
 
 namespace tercet {
@@ -62,6 +64,22 @@ ast::FunctionPtr read_library_function(const std::string& name, SourceMap& sourc
 std::vector<std::string> library_names() {
   std::vector<std::string> out;
   for (auto& [name, definition] : definitions()) out.push_back(name);
+  return out;
+}
+
+std::vector<std::string> library_parts() {
+  std::set<std::string> parts;
+  for (auto& [name, definition] : definitions()) parts.emplace(definition.file);
+  for (auto& [part, names] : builtin_parts()) parts.insert(part);
+  return {parts.begin(), parts.end()};
+}
+
+std::vector<std::string> library_part(const std::string& part) {
+  std::vector<std::string> out;
+  for (auto& [name, definition] : definitions())
+    if (definition.file == part) out.push_back(name);
+  auto builtins = builtin_parts().find(part);
+  if (builtins != builtin_parts().end()) out.insert(out.end(), builtins->second.begin(), builtins->second.end());
   return out;
 }
 

@@ -10,8 +10,8 @@ class Session::Names final : public Environment {
   explicit Names(Session& session) : session_(session) {}
   const Value* global(const std::string& name) override { return session_.find(name); }
   bool is_var(const std::string& name) override { return session_.globals_.at(name).is_var; }
-  std::vector<std::string> global_names() override {
-    std::vector<std::string> out = session_.names(), library = library_names();
+  std::vector<std::string> global_names(const std::string& home) override {
+    std::vector<std::string> out = session_.names(home), library = library_names();
     out.insert(out.end(), library.begin(), library.end());
     return out;
   }
@@ -26,9 +26,6 @@ class Session::Names final : public Environment {
   int device_count() override { return session_.options_.devices; }
   bool may_read_files() override { return session_.options_.files; }
   bool value_known(const std::string& name) override { return !session_.unknown_.count(name); }
-  std::vector<std::pair<std::string, Value>> import(const ast::Import&, Span span) override {
-    fail(Kind::Unsupported, span, "`import` is not there yet", "paste the definitions, or run both files in one session");
-  }
 
  private:
   Session& session_;

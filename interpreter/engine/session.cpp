@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "grammar/parser.h"
-#include "interpreter/elaborate/check_names.h"
+#include "interpreter/engine/check.h"
 #include "interpreter/engine/context.h"
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/engine/library.h"
@@ -31,22 +31,6 @@ std::string named_types(const std::string& types) {
   return out;
 }
 
-std::vector<Type> types_of(const ast::FunctionDef& f) {
-  std::vector<Type> out;
-  std::map<std::string, Dim> sizes;
-  for (const ast::Param& p : f.params) {
-    Type t;
-    if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in --args 'f32[n, 128], i32'");
-    for (const auto& s : p.type->sizes) {
-      if (s.ragged) t.dims.push_back(Dim::ragged());
-      else if (s.value) t.dims.emplace_back(*s.value);
-      else t.dims.push_back(sizes.try_emplace(s.name, Dim::symbol(s.name)).first->second);
-    }
-    out.push_back(std::move(t));
-  }
-  return out;
-}
-
 }  // namespace
 
 Session::Session(SessionOptions options) : options_(std::move(options)), budget_(std::make_shared<MemoryBudget>(options_.memory_bytes)) {
@@ -62,9 +46,14 @@ const Value* Session::find(const std::string& name) const {
 
 void Session::set(const std::string& name, Value value) { globals_[name] = {std::move(value), true}; }
 
-std::vector<std::string> Session::names() const {
+std::vector<std::string> Session::names(const std::string& home) const {
   std::vector<std::string> out;
-  for (auto& [name, global] : globals_) out.push_back(name);
+  const std::string prefix = qualified(home, "");
+  for (auto& [name, global] : globals_) {
+    if (!name.starts_with(prefix)) continue;
+    std::string own = name.substr(prefix.size());
+    if (own.find(':') == std::string::npos) out.push_back(std::move(own));
+  }
   return out;
 }
 
@@ -112,10 +101,8 @@ Outcome Session::run(const SourceFile& source) {
     out.incomplete = parsed.incomplete;
     out.diagnostics = std::move(parsed.diagnostics);
     if (!out.ok()) return;
-    for (const ast::StmtPtr& statement : parsed.program.statements) {
-      out.value.reset();
-      out.value = run_statement(*statement);
-    }
+    begin_file(source);
+    out.value = run_program(parsed.program, "");
   });
 }
 
@@ -133,42 +120,6 @@ Outcome Session::define(const SourceFile& source) {
   return out;
 }
 
-Outcome Session::check(const SourceFile& source) {
-  return guarded([&](Outcome& out) {
-    ParseResult parsed = parse(source);
-    out.incomplete = parsed.incomplete;
-    out.diagnostics = std::move(parsed.diagnostics);
-    if (!out.ok()) return;
-    Names names(*this);
-    auto known = [&](const std::string& n) { return find(n) || find_constant(n) || find_builtin(n) || names.library_function(n); };
-    std::vector<std::string> candidates = names.global_names();
-    for (const std::string& n : builtin_names()) candidates.push_back(n);
-    out.diagnostics = check_names(parsed.program, known, candidates);
-    if (out.ok()) check_functions(parsed.program, out);
-  });
-}
-
-/// Functions whose parameters all have types are elaborated for them; what they call must be defined before.
-void Session::check_functions(const ast::Program& program, Outcome& out) {
-  Names names(*this);
-  auto before = globals_;
-  for (const ast::StmtPtr& s : program.statements) {
-    auto* f = s->as<ast::FunctionStmt>();
-    if (!f) continue;
-    run_statement(*s);
-    bool typed = std::all_of(f->function->params.begin(), f->function->params.end(), [](const ast::Param& p) { return p.type.has_value(); });
-    if (!typed) continue;
-    try {
-      ast::Expr name{f->function->name_span, ast::Name{f->function->name}};
-      Elaborator(names).function(name, types_of(*f->function));
-    } catch (const Failure& failure) {
-      // A global that only a run would bind is not a mistake.
-      if (failure.diagnostics()[0].kind != Kind::Name) out.diagnostics.insert(out.diagnostics.end(), failure.diagnostics().begin(), failure.diagnostics().end());
-    }
-  }
-  globals_ = before;
-}
-
 std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Array> arguments) {
   Context context(*this);
   Poll ask = [&] { context.poll(); };
@@ -178,12 +129,12 @@ std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Arr
   return evaluate(*function, context, std::move(arguments));
 }
 
-std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
+std::optional<Value> Session::run_statement(const ast::Stmt& statement, const std::string& home) {
   BudgetScope budget(budget_);
   KeyAttempt attempt(keys_);                     // a statement that fails has used no key
   try {
     Names names(*this);
-    Elaborated e = Elaborator(names).statement(statement);
+    Elaborated e = Elaborator(names, home).statement(statement);
     std::vector<Array> arguments;
     for (const Frame::Hidden& h : e.inputs) {
       std::vector<Array> leaves;
@@ -205,7 +156,7 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement) {
     std::optional<Value> value;
     if (e.value) value = value_of(*e.value);
     if (auto* t = value ? value->as<Value::Tuple>() : nullptr; t && t->elements.empty()) value.reset();   // nothing to show
-    for (size_t i = 0; i < values.size(); ++i) globals_[e.bindings[i].name] = std::move(values[i]);
+    for (size_t i = 0; i < values.size(); ++i) globals_[qualified(home, e.bindings[i].name)] = std::move(values[i]);
     attempt.keep();
     keys_.keep();
     return value;
@@ -224,7 +175,7 @@ Outcome Session::show_stage(const std::string& expression, const std::string& ar
     if (!outcome.ok()) return;
     auto* e = parsed.program.statements.empty() ? nullptr : parsed.program.statements[0]->as<ast::ExprStmt>();
     if (!e) fail(Kind::Value, {}, "--fn takes an expression that names a function");
-    std::vector<Type> types = types_of(*signature.program.statements[0]->as<ast::FunctionStmt>()->function);
+    std::vector<Type> types = annotated_types(*signature.program.statements[0]->as<ast::FunctionStmt>()->function);
     Names names(*this);
     FunctionPtr f = Elaborator(names).function(*e->value, types);
     if (stage == "ir" || stage == "batched" || stage == "optimized") *out = print(*f);

@@ -70,7 +70,8 @@ class Session {
   void set_limits(int64_t memory_bytes, int64_t deadline_ms, int call_depth);
   /// Bytes of arrays that it holds now.
   int64_t memory_used() const { return budget_->used(); }
-  std::vector<std::string> names() const;
+  /// Its globals; of an imported file, by its path, those of that file.
+  std::vector<std::string> names(const std::string& home = {}) const;
   const SessionOptions& options() const { return options_; }
 
  private:
@@ -81,14 +82,26 @@ class Session {
   friend class Callable;
   void begin_run();
   Outcome guarded(const std::function<void(Outcome&)>& work);
-  void check_functions(const ast::Program& program, Outcome& out);
-  std::optional<Value> run_statement(const ast::Stmt& statement);
+  // check.cpp
+  void check_program(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found);
+  void check_functions(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found);
+  std::optional<Value> run_statement(const ast::Stmt& statement, const std::string& home = {});
+  // imports.cpp
+  using RunFile = std::function<std::vector<std::string>(const SourceFile&, const std::string& home)>;   // gives its names
+  std::optional<Value> run_program(const ast::Program& program, const std::string& home);
+  std::vector<std::string> run_file(const SourceFile& source, const std::string& home);
+  void begin_file(const SourceFile& source);
+  void run_import(const ast::Import& what, Span span, const std::string& home, const RunFile& run);
+  Value::Module import_file(const std::string& written, Span span, const RunFile& run);
+  Value::Module import_library(const std::string& name, Span span);
   std::vector<Array> execute(const FunctionPtr& function, std::vector<Array> arguments);
 
   SessionOptions options_;
   SourceMap sources_;
   struct Global { Value value; bool is_var = false; };
-  std::map<std::string, Global> globals_;
+  std::map<std::string, Global> globals_;        // by qualified name (elaborate/tree.h)
+  std::map<std::string, std::vector<std::string>> imported_;   // files that imports have run, by path, and their names
+  std::vector<std::string> importing_;           // paths of those that run, outermost first
   std::map<std::string, ast::FunctionPtr> library_;
   std::map<std::string, std::shared_ptr<JitEntry>> jit_entries_;
   std::map<std::string, std::shared_ptr<JitCounter>> jit_counters_;

@@ -1,0 +1,87 @@
+#include "interpreter/engine/check.h"
+
+#include <algorithm>
+
+#include "grammar/parser.h"
+#include "interpreter/elaborate/check_names.h"
+#include "interpreter/engine/names.h"
+
+namespace tercet {
+
+std::vector<Type> annotated_types(const ast::FunctionDef& f) {
+  std::vector<Type> out;
+  std::map<std::string, Dim> sizes;
+  for (const ast::Param& p : f.params) {
+    Type t;
+    if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in --args 'f32[n, 128], i32'");
+    for (const auto& s : p.type->sizes) {
+      if (s.ragged) t.dims.push_back(Dim::ragged());
+      else if (s.value) t.dims.emplace_back(*s.value);
+      else t.dims.push_back(sizes.try_emplace(s.name, Dim::symbol(s.name)).first->second);
+    }
+    out.push_back(std::move(t));
+  }
+  return out;
+}
+
+
+Outcome Session::check(const SourceFile& source) {
+  auto globals = globals_;
+  auto imported = imported_;
+  Outcome checked = guarded([&](Outcome& out) {
+    ParseResult parsed = parse(source);
+    out.incomplete = parsed.incomplete;
+    out.diagnostics = std::move(parsed.diagnostics);
+    begin_file(source);
+    if (out.ok()) check_program(parsed.program, "", out.diagnostics);
+  });
+  globals_ = std::move(globals);
+  imported_ = std::move(imported);
+  return checked;
+}
+
+/// What it imports is checked too, and binds its functions.
+void Session::check_program(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found) {
+  auto check_file = [&](const SourceFile& file, const std::string& path) {
+    ParseResult parsed = parse(file);
+    if (parsed.diagnostics.empty()) check_program(parsed.program, path, parsed.diagnostics);
+    if (!parsed.diagnostics.empty()) throw Failure(std::move(parsed.diagnostics));
+    return bound_names(parsed.program);
+  };
+  ModuleNames modules;
+  for (const ast::StmtPtr& s : program.statements) {
+    auto* import = s->as<ast::Import>();
+    if (!import) continue;
+    run_import(*import, s->span, home, check_file);
+    const std::string name = import->bound_name();
+    modules[name] = find(qualified(home, name))->as<Value::Module>()->names;
+  }
+  Names names(*this);
+  auto known = [&](const std::string& n) { return find(qualified(home, n)) || find_constant(n) || find_builtin(n) || names.library_function(n); };
+  std::vector<std::string> candidates = names.global_names(home);
+  for (const std::string& n : builtin_names()) candidates.push_back(n);
+  std::vector<Diagnostic> wrong = check_names(program, known, candidates, modules);
+  if (wrong.empty()) check_functions(program, home, wrong);
+  found.insert(found.end(), wrong.begin(), wrong.end());
+}
+
+/// Functions whose parameters all have types are elaborated for them; what they call must be defined before.
+void Session::check_functions(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found) {
+  Names names(*this);
+  for (const ast::StmtPtr& s : program.statements) {
+    auto* f = s->as<ast::FunctionStmt>();
+    if (!f) continue;
+    run_statement(*s, home);
+    bool typed = std::all_of(f->function->params.begin(), f->function->params.end(), [](const ast::Param& p) { return p.type.has_value(); });
+    if (!typed) continue;
+    try {
+      ast::Expr name{f->function->name_span, ast::Name{f->function->name}};
+      Elaborator(names, home).function(name, annotated_types(*f->function));
+    } catch (const Failure& failure) {
+      // A global that only a run would bind is not a mistake.
+      if (failure.diagnostics()[0].kind != Kind::Name) found.insert(found.end(), failure.diagnostics().begin(), failure.diagnostics().end());
+    }
+  }
+}
+
+}  // namespace tercet
