@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/subwords.h"
 #include "interpreter/runtime/tensor_files.h"
 
 namespace tercet {
@@ -101,6 +103,22 @@ Sym load_vocab(Elaborator& e, A& a) {
     e.error(Kind::Io, fmt::format("\"{}\" is no vocabulary", path), "save_vocab(voc, path) makes such a file");
   bool unknown = columns[2].second.count() > 0 && *columns[2].second.data<bool>();
   return Sym::Record{{"tokens", "counts", "unknown"}, {constant_of(e, columns[0].second), constant_of(e, columns[1].second), bool_leaf(unknown)}};
+}
+
+Sym load_subwords(Elaborator& e, A& a) {
+  std::string path = e.static_string(*a[0], "load_subwords");
+  auto [model, pieces] = read_now(e, "load_subwords", [&]() -> std::pair<Array, Array> {
+    FileBytes file = load_bytes(path);
+    Array bytes = Array::make(DType::U8, {static_cast<int64_t>(file.bytes.size())});
+    if (!file.bytes.empty()) std::memcpy(bytes.raw(), file.bytes.data(), file.bytes.size());
+    try {
+      return {bytes, subword_pieces(*subword_model(bytes))};
+    } catch (Failure& failure) {
+      if (failure.first().kind != Kind::Value) throw;
+      fail(Kind::Io, {}, fmt::format("\"{}\" is no SentencePiece model", path), "a model that spm_train made, whose name ends in .model");
+    }
+  });
+  return Sym::Record{{"model", "pieces"}, {constant_of(e, model), constant_of(e, pieces)}};
 }
 
 // ---- writing ----
@@ -217,6 +235,7 @@ constexpr BuiltinDef list[] = {
     {"load_safetensors", "path", "The arrays of a safetensors file as a record; points in names make records inside.", load_named<safetensors_name, load_safetensors>},
     {"save_safetensors", "path, arrays", "A safetensors file of a record of arrays.", save_named<safetensors_format>},
     {"save_vocab", "vocab, path", "A file of a vocabulary.", save_vocab},
+    {"load_subwords", "path", "A SentencePiece model, for encode and decode.", load_subwords},
     {"load_vocab", "path", "The vocabulary of a file.", load_vocab},
 };
 

@@ -10,6 +10,7 @@
 #include "interpreter/ops/row_ops_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
+#include "interpreter/ops/subwords.h"
 #include "interpreter/runtime/files.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/ragged.h"
@@ -410,7 +411,7 @@ const OpDef explain_op = whole_row("explain", "How a function is compiled, as te
 namespace {
 constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &parse_int_op, &parse_float_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
                                  &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
-                                 &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op,
+                                 &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op, &encode_subwords_op, &decode_subwords_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};
 }
 const Family text_rows = rows;
