@@ -22,6 +22,11 @@ find_library(tercet_re2_library re2 REQUIRED)
 add_library(tercet_re2 INTERFACE)
 target_link_libraries(tercet_re2 INTERFACE ${tercet_re2_library} Threads::Threads)
 
+find_path(tercet_sentencepiece_include sentencepiece_processor.h REQUIRED)
+find_library(tercet_sentencepiece_library sentencepiece REQUIRED)
+add_library(tercet_sentencepiece INTERFACE)
+target_link_libraries(tercet_sentencepiece INTERFACE ${tercet_sentencepiece_library})
+
 find_path(tercet_cli11_include CLI/CLI.hpp REQUIRED)
 add_library(tercet_cli11 INTERFACE)
 

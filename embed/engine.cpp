@@ -46,6 +46,12 @@ tct_status tercet::embed::outcome(tct_session* s, Outcome o, tct_error** out_err
   return TCT_OK;
 }
 
+void tercet::embed::HostProgress::advanced(const LoopProgress& outer, const LoopProgress* inner) {
+  auto of = [](const LoopProgress& p) { return tct_progress{p.done, p.total, p.share}; };
+  const tct_progress loop = of(outer), inside = inner ? of(*inner) : tct_progress{};
+  tell(context, &loop, inner ? &inside : nullptr);
+}
+
 tct_session::~tct_session() { tct_engine_release(engine); }
 
 extern "C" {
@@ -98,7 +104,10 @@ TCT_API tct_status tct_session_create(tct_engine* engine, const tct_session_opti
     require(o.arguments || o.argument_count == 0, "the arguments are NULL");
     for (size_t i = 0; i < o.argument_count; ++i) s.arguments.emplace_back(view_of(o.arguments[i]));
     if (o.write) s.write = [write = o.write, context = o.write_context](std::string_view text) { write(context, text.data(), text.size()); };
-    *out_session = std::make_unique<tct_session>(engine, std::move(s)).release();
+    auto session = std::make_unique<tct_session>(engine, std::move(s));
+    session->progress.tell = o.progress;
+    session->progress.context = o.progress_context;
+    *out_session = session.release();
     return TCT_OK;
   });
 }
@@ -120,6 +129,7 @@ TCT_API tct_status tct_eval(tct_session* session, tct_str source, tct_str name, 
   return guarded(out_error, [&] {
     const SourceFile& file = source_of(session, source, name);
     session->session.clear_interrupt();
+    ProgressScope listening(session->progress.tell ? &session->progress : nullptr);
     return outcome(session, session->session.run(file), out_error, out_value);
   });
 }

@@ -9,6 +9,7 @@
 
 #include "repl/cache.h"
 #include "repl/interrupt.h"
+#include "repl/progress.h"
 
 namespace tercet {
 
@@ -22,10 +23,19 @@ struct Driver::State {
   void start() {
     const size_t devices = options.device_ids.empty() ? static_cast<size_t>(options.devices) : options.device_ids.size();
     auto write = [this](std::string_view text) {
-      if (!muted) std::cout << text;
+      if (muted) return;
+      bar.clear();
+      std::cout << text;
     };
+    std::function<void(const tct_progress*, const tct_progress*)> show_progress;
+    if (options.progress && ProgressBar::is_possible())
+      show_progress = [this](const tct_progress* loop, const tct_progress* inner) {
+        if (!loop) bar.ended();
+        else if (!muted) bar.advanced(*loop, inner);
+      };
     session.emplace(engine, SessionOptions{.limits = {.files = true},
                                            .write = write,
+                                           .progress = show_progress,
                                            .arguments = options.arguments,
                                            .jit_all = options.jit_all,
                                            .devices = static_cast<int>(devices),
@@ -55,6 +65,7 @@ struct Driver::State {
 
   Options options;
   Engine engine;
+  ProgressBar bar;
   std::optional<Session> session;
   bool muted = false;
 };

@@ -30,7 +30,7 @@ FENCES = {
     r"antlr4-runtime|Tercet\w*\.h$": ["grammar"],
     r"llvm(-c)?/": ["codegen/llvm", "codegen/jit"],
     r"(oneapi/)?tbb/": ["interpreter/runtime", "codegen"],
-    r"(simdjson\.h|re2/)": ["interpreter/runtime"],
+    r"(simdjson\.h|re2/|sentencepiece)": ["interpreter/runtime"],
     r"utf8proc\.h": ["grammar", "interpreter/runtime"],
     r"(zlib|zstd)\.h": ["interpreter/runtime"],
     r"mpi\.h": ["interpreter/runtime"],

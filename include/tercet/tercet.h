@@ -135,6 +135,12 @@ typedef struct tct_limits {
   int32_t reserved;         /* 0 */
 } tct_limits;
 
+/* How far a loop is: `done` of `total` steps (-1: nobody knows), or the share of a file that was read (-1: by steps). */
+typedef struct tct_progress {
+  int64_t done, total;
+  double share;
+} tct_progress;
+
 typedef struct tct_session_options {
   uint32_t size;            /* sizeof *this, set by tct_session_options_init */
   uint32_t capabilities;    /* TCT_CAP_…, 0: none */
@@ -150,6 +156,10 @@ typedef struct tct_session_options {
    * tct_session_interrupt does. NULL: nobody is asked. */
   int32_t (*stop)(void* context);
   void* stop_context;
+  /* Told of each step of the outermost loop of a tct_eval, on the thread that called it, with the loop inside it or NULL; and with
+   * NULL twice when the loop has ended. Steps may take a microsecond: return soon. NULL: nobody is told. */
+  void (*progress)(void* context, const tct_progress* loop, const tct_progress* inner);
+  void* progress_context;
   const tct_str* arguments; /* what `arguments()` gives the program; copied */
   size_t argument_count;
 } tct_session_options;

@@ -375,6 +375,7 @@ struct SessionOptions {
   Limits limits = {};
   std::function<void(std::string_view)> write = {};   // gets what the program prints; must not throw
   std::function<bool()> stop = {};                    // asked now and then, from any thread: true stops the program
+  std::function<void(const tct_progress*, const tct_progress*)> progress = {};   // how far loops are, as in tercet.h
   std::vector<std::string> arguments = {};            // of the program
   bool jit_all = false;
   int devices = 0;                                    // of pmap; 0: as many as one asks for
@@ -388,7 +389,7 @@ class Session {
   /// `write` gets what the program prints; it must not throw.
   explicit Session(const Engine& engine, const Limits& limits = {}, Write write = {})
       : Session(engine, SessionOptions{.limits = limits, .write = std::move(write)}) {}
-  Session(const Engine& engine, SessionOptions options) : callbacks_(std::make_shared<Callbacks>(Callbacks{std::move(options.write), std::move(options.stop)})) {
+  Session(const Engine& engine, SessionOptions options) : callbacks_(std::make_shared<Callbacks>(Callbacks{std::move(options.write), std::move(options.stop), std::move(options.progress)})) {
     tct_session_options o;
     tct_session_options_init(&o, sizeof o);
     const Limits& limits = options.limits;
@@ -397,7 +398,9 @@ class Session {
     o.jit_all = options.jit_all;
     o.devices = options.devices;
     o.device_timeout_s = options.device_timeout_s;
-    o.write_context = o.stop_context = callbacks_.get();
+    o.write_context = o.stop_context = o.progress_context = callbacks_.get();
+    if (callbacks_->progress)
+      o.progress = [](void* c, const tct_progress* loop, const tct_progress* inner) { static_cast<Callbacks*>(c)->progress(loop, inner); };
     if (callbacks_->write) o.write = [](void* c, const char* text, size_t size) { static_cast<Callbacks*>(c)->write({text, size}); };
     if (callbacks_->stop) o.stop = [](void* c) { return static_cast<int32_t>(static_cast<Callbacks*>(c)->stop()); };
     std::vector<tct_str> arguments;
@@ -467,7 +470,7 @@ class Session {
 
  private:
   using Held = detail::Handle<tct_session, tct_session_retain, tct_session_release>;
-  struct Callbacks { Write write; std::function<bool()> stop; };
+  struct Callbacks { Write write; std::function<bool()> stop; std::function<void(const tct_progress*, const tct_progress*)> progress; };
   template <class F> static Result<std::string> tried_text(F make) {
     Result<Value> text = Value::tried(make);
     if (!text) return text.error();

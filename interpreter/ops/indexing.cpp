@@ -352,11 +352,11 @@ const OpDef window_op = {
     .diff = Linear{transpose_window}, .code = CodeWindow{}, .samples = window_samples};
 const OpDef window_update_op = {
     .name = "window_update", .doc = "A copy in which such a part is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_first, .eval = eval_window_update, .batch = BatchCustom{batch_window_update}, .diff = Linear{transpose_window_update},
+    .infer = infer_first, .eval = eval_window_update, .batch = BatchCustom{batch_window_update, flat_window_update}, .diff = Linear{transpose_window_update},
     .code = CodeCall{}, .samples = window_update_samples};
 const OpDef slice_update_op = {
     .name = "slice_update", .doc = "A copy in which a slice is replaced.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
-    .infer = infer_first, .eval = eval_slice_update, .batch = BatchCustom{batch_slice_update}, .diff = Linear{transpose_slice_update},
+    .infer = infer_first, .eval = eval_slice_update, .batch = BatchCustom{batch_slice_update, flat_slice_update}, .diff = Linear{transpose_slice_update},
     .code = CodeCall{}, .samples = slice_update_samples};
 const OpDef scatter_op = {
     .name = "scatter", .doc = "A copy with elements at indices set, or combined with others.", .surface = Internal{},

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -21,6 +23,8 @@ bool is_compressed(std::string_view path) { return path.ends_with(".gz") || path
 struct ByteStream::Source {
   explicit Source(const std::string& name) : path(name), file(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file < 0) fail(Kind::Io, {}, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
+    struct stat status {};
+    if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode)) size = status.st_size;
   }
   virtual ~Source() { ::close(file); }
   virtual size_t read(char* to, size_t size) { return raw(to, size); }
@@ -42,6 +46,7 @@ struct ByteStream::Source {
   std::string path;
   int file;
   int64_t place = 0;   // bytes read of the file itself
+  int64_t size = -1;   // of the file when it was opened, where it has one
 };
 
 namespace {
@@ -119,6 +124,11 @@ ByteStream::~ByteStream() = default;
 ByteStream::ByteStream(ByteStream&&) noexcept = default;
 ByteStream& ByteStream::operator=(ByteStream&&) noexcept = default;
 size_t ByteStream::read(char* to, size_t size) { return size ? source_->read(to, size) : 0; }
+
+double ByteStream::share() const {
+  if (source_->size <= 0) return -1;
+  return std::min(1.0, static_cast<double>(source_->place) / static_cast<double>(source_->size));
+}
 
 /// Between two polls: some milliseconds of compression.
 constexpr size_t given_at_once = 256 << 10;

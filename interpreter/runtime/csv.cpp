@@ -116,8 +116,8 @@ Array typed(const std::vector<StringRef>& fields, bool any_quoted) {
 
 }  // namespace
 
-Columns read_csv(const std::string& path, char separator, bool header) {
-  FileText file = load_text(path);
+Columns read_csv(const std::string& path, char separator, bool header, InvalidBytes invalid) {
+  FileText file = load_text(path, invalid);
   Reader reader(file, separator);
   std::vector<StringRef> record;
   std::vector<bool> quoted;

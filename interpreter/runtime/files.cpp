@@ -91,7 +91,7 @@ void check_utf8(const std::string& path, std::string_view text) {
   fail(Kind::Io, {},
        fmt::format("\"{}\" is not UTF-8 text: byte 0x{:02x} at line {}, byte {} of the line (offset {} in the file)", path,
                    static_cast<unsigned char>(text[at]), line, at - line_begin + 1, at),
-       "convert it first, for example with: iconv -f latin1 -t utf-8");
+       "convert it (iconv -f latin1 -t utf-8), or read it with errors=\"replace\"");
 }
 
 /// A string array whose elements refer to the file's bytes.
@@ -114,9 +114,15 @@ FileBytes load_bytes(const std::string& path) {
   return {path, bytes.buffer, {reinterpret_cast<const char*>(bytes.buffer->data()), static_cast<size_t>(bytes.size)}};
 }
 
-FileText load_text(const std::string& path) {
+FileText load_text(const std::string& path, InvalidBytes invalid) {
   Bytes bytes = read_all(path);
   std::string_view text(reinterpret_cast<const char*>(bytes.buffer->data()), static_cast<size_t>(bytes.size));
+  if (invalid == InvalidBytes::Replace && !is_valid_utf8(text)) {
+    const std::string repaired = replace_invalid_utf8(text);
+    bytes = {Buffer::allocate(static_cast<int64_t>(repaired.size())), static_cast<int64_t>(repaired.size())};
+    std::memcpy(bytes.buffer->data(), repaired.data(), repaired.size());
+    text = {reinterpret_cast<const char*>(bytes.buffer->data()), repaired.size()};
+  }
   check_utf8(path, text);
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   return {path, std::move(bytes.buffer), text};
@@ -140,13 +146,13 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-Array read_text(const std::string& path) {
-  FileText file = load_text(path);
+Array read_text(const std::string& path, InvalidBytes invalid) {
+  FileText file = load_text(path, invalid);
   return refer_to(file, {file.text}).row(0);
 }
 
-Array read_lines(const std::string& path) {
-  FileText file = load_text(path);
+Array read_lines(const std::string& path, InvalidBytes invalid) {
+  FileText file = load_text(path, invalid);
   return refer_to(file, lines_of(file.text));
 }
 

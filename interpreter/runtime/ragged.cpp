@@ -165,6 +165,23 @@ Array row_lengths(const Array& array) {
 }
 
 Array pad_rows(const Array& array, int64_t length, const Array& fill) {
+  if (array.ragged && array.ragged->offsets.size() > 1) {   // the innermost rows, whatever rows they lie in
+    size_t axis = array.shape.size();
+    while (array.shape[--axis] != ragged_axis) {}
+    Array inner = array;
+    auto last = std::make_shared<Ragged>(), outer = std::make_shared<Ragged>(*array.ragged);
+    last->offsets.push_back(array.ragged->offsets.back());
+    outer->offsets.pop_back();
+    inner.shape = {static_cast<int64_t>(last->offsets[0].size()) - 1};
+    for (size_t k = axis; k < array.shape.size(); ++k) inner.shape.push_back(array.shape[k]);
+    inner.ragged = std::move(last);
+    Array out = pad_rows(inner, length, fill);
+    Shape shape(array.shape.span().first(axis));
+    for (size_t k = 1; k < out.shape.size(); ++k) shape.push_back(out.shape[k]);
+    out.shape = shape;
+    out.ragged = std::move(outer);
+    return out;
+  }
   TERCET_CHECK(fill.dtype == array.dtype && fill.rank() == 0);
   Rows rows = rows_of(array);
   if (length < 0) {

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -45,6 +46,23 @@ template <class T> void order_strings(const T* x, int64_t n, int64_t stride, boo
 template <class T> bool is_negative_zero(T x) {
   if constexpr (!is_float_storage<T>) return false;
   else return std::bit_cast<BitsOf<T>>(x) == static_cast<BitsOf<T>>(BitsOf<T>(1) << (8 * sizeof(T) - 1));
+}
+
+/// Is one of `block_size` elements larger than the limit, or NaN? In vectors, whatever the compiler makes of loops.
+inline constexpr int64_t block_size = 64;
+template <class T> bool any_larger(const T* x, T limit) {
+  typedef T Vector __attribute__((vector_size(32)));
+  constexpr int64_t lanes = 32 / sizeof(T);
+  const Vector limits = limit - Vector{};
+  decltype(limits <= limits) larger{};
+  for (int64_t i = 0; i < block_size; i += lanes) {
+    Vector v;
+    std::memcpy(&v, x + i, sizeof v);
+    larger |= ~(v <= limits);
+  }
+  bool any = false;
+  for (int64_t i = 0; i < lanes; ++i) any |= larger[i] != 0;
+  return any;
 }
 
 /// The element whose ascending key is `key`: the inverse of order_key.
@@ -156,13 +174,26 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int3
       worst = items.back();
       full = true;
     };
-    for (int64_t i = 0; i < n; ++i) {
-      polls.add(1);
+    auto look_at = [&](int64_t i) {
       const I item = detail::make_item<K>(order_key<Direction::Largest>(x[i]), static_cast<uint32_t>(i));
-      if (full && !(item < worst)) continue;
+      if (full && !(item < worst)) return;
       items.push_back(item);
       if (items.size() >= room) shrink();
+    };
+    int64_t i = 0;
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      // Most elements are smaller than the k-th best: blocks without a larger one are passed over by a vector loop. (Not
+      // smaller or equal: NaN is the largest. Of equal ones the first counts.)
+      for (; i + detail::block_size <= n; i += detail::block_size) {
+        polls.add(detail::block_size);
+        if (full) {
+          const T limit = x[detail::index_of(worst)];
+          if (limit != limit || !detail::any_larger(x + i, limit)) continue;
+        }
+        for (int64_t j = 0; j < detail::block_size; ++j) look_at(i + j);
+      }
     }
+    for (; i < n; ++i) polls.add(1), look_at(i);
     if (items.size() < size_t{poll_strip}) std::sort(items.begin(), items.end());
     else std::sort(items.begin(), items.end(), before);
     order.resize(kept);

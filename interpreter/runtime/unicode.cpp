@@ -44,6 +44,17 @@ size_t sequence_length(std::string_view text) {
   return (byte(3) & 0xC0) == 0x80 ? 4 : 0;
 }
 
+/// Bytes at the start of `text`, which is no valid sequence, that are replaced together.
+size_t maximal_subpart(std::string_view text) {
+  // Bytes are taken away from the end of what could have been a sequence until some continuation would make it one.
+  for (size_t n = std::min<size_t>(3, text.size()); n > 1; --n) {
+    char trial[4] = {text[0], text[1], n > 2 ? text[2] : '\x80', '\x80'};
+    const size_t length = sequence_length({trial, 4});
+    if (length > n) return n;
+  }
+  return 1;
+}
+
 enum AsciiClass : uint8_t { Other, Word, Apostrophe, NonAscii };
 
 constexpr std::array<AsciiClass, 256> ascii_classes = [] {
@@ -128,6 +139,26 @@ size_t find_invalid_utf8(std::string_view text) {
     at += n;
   }
   return std::string_view::npos;
+}
+
+std::string replace_invalid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  for (size_t at = 0; at < text.size();) {
+    const size_t bad = find_invalid_utf8(text.substr(at, 1 << 16));   // in pieces: each is searched to its end
+    const size_t good = std::min(bad, std::min<size_t>(text.size() - at, 1 << 16));
+    out.append(text.substr(at, good));
+    at += good;
+    if (at == text.size()) break;
+    if (const size_t n = sequence_length(text.substr(at))) {          // a piece ended inside it
+      out.append(text.substr(at, n));
+      at += n;
+      continue;
+    }
+    append_code_point(out, replacement);
+    at += maximal_subpart(text.substr(at));
+  }
+  return out;
 }
 
 int64_t count_code_points(std::string_view text) {
