@@ -31,23 +31,14 @@ let tokens = texts |> lower |> tokenize(r"[\pL\pN_]{2,}")
 let voc = vocab(tokens)
 let ids = encode(voc, tokens)
 let weighed = weigh(ids, len(voc))
-fn invert(ids, weights, size) {
-  let terms = flatten(ids)
-  let order = argsort(terms)
-  let documents = flatten(vmap((row, i) => full(len(row), i))(ids, arange(len(ids))))
-  let lengths = bincount(terms, length=size)
-  (documents=ragged(documents[order], lengths), weights=ragged(flatten(weights)[order], lengths))
+let index = search_index(weighed.ids, weighed.weights, len(voc))
+fn answer(index, idf, queries) {
+  let weighed = tf_idf_rows(queries, len(idf), idf=idf)
+  vmap[ids=0, weights=0] search(index, weighed.ids, weighed.weights, 10)
 }
-let postings = invert(weighed.ids, weighed.weights, len(voc))
-fn find_similar(postings, idf, n, k, query) {
-  let (terms, counts) = unique_counts(query)
-  let weights = counts * idf[terms]
-  let scores = put(zeros(n), flatten(postings.documents[terms]), flatten(postings.weights[terms] * (weights / norm(weights))[:, none]), op="add")
-  top_k(scores, k)
-}
-let search = jit vmap[query=0] find_similar
+let search_all = jit answer
 let queries = split(texts, "\n")[:, 0][::len(texts) // 100][:100]
-fn answers(queries) = search(postings, weighed.idf, len(texts), 10, query=encode(voc, queries |> lower |> tokenize(r"[\pL\pN_]{2,}")))
+fn answers(queries) = search_all(index, weighed.idf, encode(voc, queries |> lower |> tokenize(r"[\pL\pN_]{2,}")))
 let table = reshape(f32(arange(len(voc) * 128)) % 977.0 / 977.0, (len(voc), 128))
 let pool = jit vmap[_, 0] ((table, ids) => mean(table[ids], axis=0))
 save_npz("@OUT@", (lengths=lengths(weighed.ids), weights=flatten(weighed.weights), cosines=answers(queries)[0], pooled=pool(table, ids), ids=flatten(ids), counts=lengths(ids)))

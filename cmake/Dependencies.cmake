@@ -30,6 +30,11 @@ find_library(tercet_blas_library NAMES libblas.a PATH_SUFFIXES blas NO_CACHE REQ
 add_library(tercet_lapack INTERFACE)
 target_link_libraries(tercet_lapack INTERFACE ${tercet_lapack_library} ${tercet_blas_library} gfortran)
 
+find_path(tercet_sentencepiece_include sentencepiece_processor.h REQUIRED)
+find_library(tercet_sentencepiece_library sentencepiece REQUIRED)
+add_library(tercet_sentencepiece INTERFACE)
+target_link_libraries(tercet_sentencepiece INTERFACE ${tercet_sentencepiece_library})
+
 find_path(tercet_cli11_include CLI/CLI.hpp REQUIRED)
 add_library(tercet_cli11 INTERFACE)
 

@@ -217,6 +217,62 @@ expect("the classifier is trained and saved", status == 0 and output.count("\n")
 status, output, report = tercet(str(EXAMPLES / "classify.tct"), str(model), given="a library for Perl\ndocumentation of a package\n")
 expect("and classifies lines of standard input", status == 0 and re.fullmatch(r"(\w+ \d\.\d\d, \w+ \d\.\d\d: [\w ]+\n){2}", output), (output, report))
 
+# ---- a bar for loops that take long ----
+def on_terminal(*arguments, columns=100):
+    """What a program writes to a terminal as standard error, and to a pipe as standard output."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+    import threading
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    seen = []
+
+    def read():
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:      # the other side is closed
+                return
+            if not part:
+                return
+            seen.append(part)
+
+    child = subprocess.Popen([TERCET, *arguments], cwd=FOLDER.name, stdout=subprocess.PIPE, stderr=theirs,
+                             env={**os.environ, "TERM": "xterm"})
+    os.close(theirs)
+    reader = threading.Thread(target=read)
+    reader.start()
+    out, _ = child.communicate(timeout=120)
+    reader.join()
+    os.close(ours)
+    return child.returncode, out.decode(), b"".join(seen).decode()
+
+
+SLOW = "fn busy(n) { var s = 0.0\nfor k in 0..n { s += sin(s) + 1.0 }\ns }\n"
+long_loop = program(SLOW + """
+let n = 60
+for i in 0..n {
+  if i == 30 { print("half") }
+  let s = busy(60000)
+}
+print("done")
+""", "long.tct")
+status, out, bar = on_terminal(long_loop)
+same("a long loop prints", (status, out), (0, "half\ndone\n"))
+expect("it has a bar", re.search(r"\r\x1b\[K *\d+% [█▏▎▍▌▋▊▉]* +\d+ of 60(, \d+ of 60,000)? · 0:\d\d gone, 0:\d\d left", bar), repr(bar[-300:]))
+expect("the bar is taken away", bar.endswith("\r\x1b[K"), repr(bar[-80:]))
+same("without a bar", on_terminal("--no-progress", long_loop), (0, "half\ndone\n", ""))
+same("no bar where standard error is no terminal", tercet(long_loop), (0, "half\ndone\n", ""))
+same("no bar for what is quick", on_terminal("-e", "for i in 0..1000 { let x = i }"), (0, "", ""))
+with open(pathlib.Path(FOLDER.name) / "many.txt", "w") as many:
+    many.write("some words in a line\n" * 4000)
+status, out, bar = on_terminal(program(SLOW + 'for lines in stream_lines("many.txt", 50) { let s = busy(50000) }', "stream.tct"))
+expect("a stream knows its share", status == 0 and re.search(r"\d+% [█▏▎▍▌▋▊▉]* +step \d+", bar), (status, repr(bar[-300:])))
+status, out, bar = on_terminal(program(SLOW + "for i in 0..400 { let s = busy(60000)\nif i == 60 { let x = [1][i] } }", "fails.tct"))
+expect("an error stands where the bar was", status == 1 and "\r\x1b[Kerror[index]" in bar.replace("\x1b[1m", ""), (status, repr(bar[-400:])))
+
 # ---- Ctrl-C ----
 for what, text in (("a loop", "var x = 0\nwhile true { x = x + 1 }"),
                    ("compiled code", "fn f(n) { var x = 0; while x >= 0 { x = (x + 1) % n }; x }\n(jit f)(7)")):

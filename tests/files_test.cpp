@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "interpreter/runtime/line_stream.h"
 #include "interpreter/runtime/print.h"
+#include "interpreter/runtime/unicode.h"
 
 using namespace tercet;
 
@@ -120,4 +122,37 @@ TEST_CASE("what is wrong with JSON lines is named with its line", "[files]") {
     CHECK(jsonl_failure(broken).substr(0, 3) == "io:");
     CHECK(jsonl_failure("{\"a\": 1}\n" + std::string(broken)).find("line 2") != std::string::npos);
   }
+}
+
+TEST_CASE("malformed UTF-8 is replaced when asked", "[files]") {
+  // The Unicode Standard, tables 3-8 to 3-11: maximal subparts.
+  const std::pair<const char*, const char*> cases[] = {
+      {"\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", "????????A"},
+      {"\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", "????????A"},
+      {"\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", "?????A??B"},
+      {"\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", "????A"},
+      {"a\xF1\x80\x80\xE1\x80\xC2" "b\x80" "c\x80\xBF" "d", "a???b?c??d"},
+      {"\xE4\xB8\xAD\xE4\xB8", "\xE4\xB8\xAD?"}, {"\xF0\x9F\x98\x80\xF0\x9F\x98", "\xF0\x9F\x98\x80?"}, {"\xC3", "?"}, {"", ""}, {"plain", "plain"}};
+  for (auto [bytes, marks] : cases) {
+    std::string expected;
+    for (const char* c = marks; *c; ++c) expected += *c == '?' ? "\xEF\xBF\xBD" : std::string(1, *c);
+    CHECK(replace_invalid_utf8(bytes) == expected);
+  }
+  // A long text whose pieces end inside characters: nothing but the bad byte changes.
+  std::string text, expected;
+  for (int i = 0; i < 50'000; ++i) text += i == 40'000 ? "\xFF" : "x\xC3\xA9", expected += i == 40'000 ? "\xEF\xBF\xBD" : "x\xC3\xA9";
+  CHECK(replace_invalid_utf8(text) == expected);
+
+  TemporaryFile file("\xEF\xBB\xBF" "a,b\nx\xFFy,1\n\xC3,2\n");
+  CHECK(format_inside(read_lines(file.path, InvalidBytes::Replace)) == "[\"a,b\", \"x\uFFFDy,1\", \"\uFFFD,2\"]");
+  CHECK(format(read_text(file.path, InvalidBytes::Replace)) == "a,b\nx\uFFFDy,1\n\uFFFD,2\n");
+  Columns table = read_csv(file.path, ',', true, InvalidBytes::Replace);
+  CHECK(format_inside(table[0].second) == "[\"x\uFFFDy\", \"\uFFFD\"]");
+  CHECK(format_inside(table[1].second) == "[1, 2]");
+  LineChunk chunk = read_line_chunk(file.path, 0, 2, InvalidBytes::Replace);
+  CHECK(format_inside(chunk.lines) == "[\"a,b\", \"x\uFFFDy,1\"]");
+  CHECK(format_inside(read_line_chunk(file.path, chunk.next, 2, InvalidBytes::Replace).lines) == "[\"\uFFFD,2\"]");
+  CHECK(failure_of([&] { read_line_chunk(file.path, 0, 5); }).find("byte 0xff at line 2, byte 2 of the line (offset 8 in the text)") != std::string::npos);
+  TemporaryFile json("{\"a\": \"long enough to lie outside \xF0\x9F\x98\"}\n");
+  CHECK(format_inside(read_jsonl(json.path, {}, InvalidBytes::Replace)[0].second) == "[\"long enough to lie outside \uFFFD\"]");
 }

@@ -90,7 +90,17 @@ const Case cases[] = {
     {"x => transpose(wide[i32(abs(x)) % 11])", false, true},
     {"x => { var s = 0\nfor v in x { s = s * 3 + i32(v) }\ns }", false},
     {"x => { var i = 0\nwhile i < len(x) { i += 2 }\ni }", false},
-    {"x => { var y = x\ny[0:1] = 7\ny }", false},
+    {"x => { var y = x\ny[0:1] = 7\ny }"},
+    {"x => { var y = x\ny[1:] = y[:-1]\ny }"},
+    {"x => { var y = x\ny[::-2] = y[::2]\ny }"},
+    {"x => { var y = x\ny[:2] += 1\ny }"},
+    {"x => { var y = x\ny[0] = 5\ny }"},
+    {"x => { var y = wide[i32(abs(x)) % 11]\ny[1:] = 0.5\ny }"},
+    {"x => { var y = wide[i32(abs(x)) % 11]\ny[:1] = [1.0, 2.0, 3.0, 4.0, 5.0]\ny }"},
+    {"x => { let k = len(x) // 3\nvar y = x\ny[k : k + 1] = 8\ny }"},
+    {"x => { var y = zeros(4)\ny[1:3] = f32(len(x))\ny }"},
+    {"x => ngrams(f\"{len(x)} a b\".split(\" \")[:len(x)], 2)", false},
+    {"x => windows(x, 2)"},
     {"x => scan((c, v) => (c + v, c * v), zeros((), dtype(x)), x)[1]", false},
     // compiled callees stay compiled, and get rows
     {"jit (x => x * 2 + sum(x))"},
@@ -118,6 +128,47 @@ const Case cases[] = {
     {"x => bincount(i32(x), length=5)"},
     {"x => if len(x) > 3 { x[5] } else { 0 }"},
     {"x => [table[i32(v)] for v in x]"},
+};
+
+/// What is written of a whole ragged array r, and of each row x; w is f32[n, *, 5]. `several`: more than one axis differs.
+struct Whole {
+  const char *whole, *row;
+  bool several = false;
+};
+const Whole wholes[] = {
+    {"zeros_like(r)", "zeros_like(x)"},
+    {"full_like(r, 3)", "full_like(x, 3)"},
+    {"digitize(r, [1, 4])", "digitize(x, [1, 4])"},
+    {"searchsorted([1, 5], r)", "searchsorted([1, 5], x)"},
+    {"take(table, i32(abs(r)) % 11)", "take(table, i32(abs(x)) % 11)"},
+    {"take_along_axis(r, argsort(r), axis=1)", "take_along_axis(x, argsort(x), axis=0)"},
+    {"expand_dims(r, 1)", "expand_dims(x, 0)"},
+    {"expand_dims(r, 2)", "expand_dims(x, 1)"},
+    {"squeeze(r[:, :, none], axis=2)", "x"},
+    {"transpose(w, axes=(0, 2, 1))", "transpose(v)"},
+    {"swapaxes(w, 1, 2)", "transpose(v)"},
+    {"stack((r, r + 1), axis=1)", "stack((x, x + 1))"},
+    {"stack((r, r + 1), axis=2)", "stack((x, x + 1), axis=1)"},
+    {"concat((w, w), axis=2)", "concat((v, v), axis=1)"},
+    {"concat((w, w), axis=1)", "concat((v, v), axis=0)"},
+    {"concat((r, r))[:len(r)]", "x"},
+    {"tile(r, 2)", "tile(x, 2)"},
+    {"repeat(r, 2, axis=1)", "repeat(x, 2, axis=0)"},
+    {"r[..., ::-1]", "x[::-1]"},
+    {"w[..., 0]", "v[:, 0]"},
+    {"windows(r, 2)", "windows(x, 2)"},
+    {"ones((2, 5)) @ transpose(w, axes=(0, 2, 1))", "ones((2, 5)) @ transpose(v)"},
+    {"w @ transpose(w, axes=(0, 2, 1))", "v @ transpose(v)", true},
+    {"transpose(w, axes=(0, 2, 1)) @ w", "transpose(v) @ v"},
+    {"w @ ones((5, 2))", "v @ ones((5, 2))"},
+    {"{ var y = r\ny[:, 0:1] = 7\ny }", "{ var y = x\ny[0:1] = 7\ny }"},
+    {"{ var y = r\ny[:, ::2] += 1\ny }", "{ var y = x\ny[::2] += 1\ny }"},
+    {"{ var y = r\ny[r > 3] = 0\ny }", "{ var y = x\ny[x > 3] = 0\ny }"},
+    {"{ var y = r\ny[r > 3] *= 2\ny }", "{ var y = x\ny[x > 3] *= 2\ny }"},
+    {"{ var y = w\ny[:, :, 1] = 0.5\ny }", "{ var y = v\ny[:, 1] = 0.5\ny }"},
+    {"{ var y = w\ny[:, 1:] -= 1.0\ny }", "{ var y = v\ny[1:] -= 1.0\ny }"},
+    {"{ var y = r\ny[...] = 1\ny }", "{ var y = x\ny[...] = 1\ny }"},
+    {"sum(w, axis=(1, 2))", "sum(v)"},
 };
 
 const char* const inputs[] = {
@@ -161,6 +212,26 @@ void compare(const std::string& how, const Case& c, const std::string& input) {
   if (rows == 0) CHECK(got.error.has_value() == false);
 }
 
+void compare_whole(const std::string& how, const Whole& c, const std::string& input) {
+  INFO(how << ": " << c.whole << " with r = " << input);
+  Runner runner(how != "interpreted", how == "jit-all");
+  auto given = [](const char* v, const char* x) { return std::string("let ") + v + " = wide[i32(abs(" + x + ")) % 11]\n"; };
+  Ran ready = runner.run("let table = arange(11) * 3\nlet wide = reshape(f32(arange(55)) / 3.0, (11, 5))\nlet r = " + input + "\n" + given("w", "r") + "len(r)");
+  if (ready.error) FAIL(ready.error->message);
+  Ran got = runner.run(how == "jit" ? std::string("let got = (jit ((r, w) => ") + c.whole + "))(r, w)" : std::string("let got = ") + c.whole);
+  if (got.error) FAIL(got.error->message);
+  for (int64_t i = 0, rows = ready.value->leaf()->as_int(); i < rows; ++i) {
+    const std::string at = std::to_string(i), flat = c.several ? "flatten(" : "(";
+    INFO("row " << i);
+    Ran expected = runner.run("let x = r[" + at + "]\n" + given("v", "x") + "let e = " + c.row + "\n" + flat + "e)");
+    if (expected.error) FAIL(expected.error->message);
+    Ran row = runner.run(flat + "got[" + at + "])");
+    if (row.error) FAIL(row.error->message);
+    INFO("got " << value_text(*row.value) << ", expected " << value_text(*expected.value));
+    REQUIRE(random_programs::same_value(*row.value, *expected.value));
+  }
+}
+
 /// The steps of compiled code: is there a loop over the rows among them?
 bool loops_over_rows(const Case& c) {
   Runner runner(true, false);
@@ -183,6 +254,14 @@ TEST_CASE("vmap over rows of different length means a loop over the rows", "[bat
       if (c.flat) compare("interpreted", c, huge);
       bool compiled_callee = std::string(c.function).starts_with("jit") || std::string(c.function).find("(jit") != std::string::npos;
       if (!compiled_callee) CHECK(loops_over_rows(c) == !c.flat);
+    }
+}
+
+TEST_CASE("what is done to rows of different length at once is done to each row", "[ragged]") {
+  for (const Whole& c : wholes)
+    DYNAMIC_SECTION(c.whole) {
+      for (const char* how : {"interpreted", "jit", "jit-all"})
+        for (const char* input : inputs) compare_whole(how, c, input);
     }
 }
 

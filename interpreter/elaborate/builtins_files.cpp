@@ -2,13 +2,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/subwords.h"
 #include "interpreter/runtime/tensor_files.h"
 
 namespace tercet {
+
+bool replaces_invalid(Elaborator& e, const std::optional<Sym>& errors) {
+  if (absent(errors)) return false;
+  const std::string name = e.static_string(*errors, "`errors`");
+  if (name != "strict" && name != "replace")
+    e.error(Kind::Value, fmt::format("errors=\"{}\" is nothing that can become of bytes that are not UTF-8", name), "errors=\"replace\" makes them U+FFFD; without it they are an error");
+  return name == "replace";
+}
+
 namespace {
 
 using A = BuiltinArguments;
@@ -76,8 +87,9 @@ Sym read_csv_file(Elaborator& e, A& a) {
   std::string path = e.static_string(*a[0], "read_csv"), separator = absent(a[1]) ? "," : e.static_string(*a[1], "`separator`");
   if (separator.size() != 1) e.error(Kind::Value, fmt::format("a separator is one character of ASCII, and this is \"{}\"", separator));
   bool header = absent(a[2]) || e.static_bool(*a[2], "`header`");
+  const InvalidBytes invalid = replaces_invalid(e, a[3]) ? InvalidBytes::Replace : InvalidBytes::Error;
   Sym::Record out;
-  for (auto& [name, column] : read_now(e, "read_csv", [&] { return read_csv(path, separator[0], header); })) {
+  for (auto& [name, column] : read_now(e, "read_csv", [&] { return read_csv(path, separator[0], header, invalid); })) {
     out.names.push_back(name);
     out.values.push_back(constant_of(e, column));
   }
@@ -91,6 +103,22 @@ Sym load_vocab(Elaborator& e, A& a) {
     e.error(Kind::Io, fmt::format("\"{}\" is no vocabulary", path), "save_vocab(voc, path) makes such a file");
   bool unknown = columns[2].second.count() > 0 && *columns[2].second.data<bool>();
   return Sym::Record{{"tokens", "counts", "unknown"}, {constant_of(e, columns[0].second), constant_of(e, columns[1].second), bool_leaf(unknown)}};
+}
+
+Sym load_subwords(Elaborator& e, A& a) {
+  std::string path = e.static_string(*a[0], "load_subwords");
+  auto [model, pieces] = read_now(e, "load_subwords", [&]() -> std::pair<Array, Array> {
+    FileBytes file = load_bytes(path);
+    Array bytes = Array::make(DType::U8, {static_cast<int64_t>(file.bytes.size())});
+    if (!file.bytes.empty()) std::memcpy(bytes.raw(), file.bytes.data(), file.bytes.size());
+    try {
+      return {bytes, subword_pieces(*subword_model(bytes))};
+    } catch (Failure& failure) {
+      if (failure.first().kind != Kind::Value) throw;
+      fail(Kind::Io, {}, fmt::format("\"{}\" is no SentencePiece model", path), "a model that spm_train made, whose name ends in .model");
+    }
+  });
+  return Sym::Record{{"model", "pieces"}, {constant_of(e, model), constant_of(e, pieces)}};
 }
 
 // ---- writing ----
@@ -159,7 +187,7 @@ Sym stream_lines(Elaborator& e, A& a) {
   e.refuse_in_compiled("stream_lines");
   Leaf path = path_of(e, *a[0], "stream_lines"), count = absent(a[1]) ? int_leaf(64000) : e.array(*a[1], "stream_lines");
   if (count.type.rank() != 0 || !is_int(count.type.dtype)) e.error(Kind::Type, fmt::format("a chunk's number of lines is an integer, and this is {}", describe(count)));
-  return Sym::Record{{"%lines_of", "%at_a_time"}, {path, e.cast(count, DType::I64)}};
+  return Sym::Record{{"%lines_of", "%at_a_time", "%replace"}, {path, e.cast(count, DType::I64), bool_leaf(replaces_invalid(e, a[2]))}};
 }
 
 /// Text of a plot, or with format="svg" a picture for a file.
@@ -195,8 +223,8 @@ Sym plot(Elaborator& e, A& a) {
 constexpr BuiltinDef list[] = {
     {"bars", "labels, values, width=, format=", "A text of bars, or with format=\"svg\" a picture.", bars},
     {"plot", "x, y=, width=, height=, format=", "A text of the points (x, y) joined, or with format=\"svg\" a picture.", plot},
-    {"read_csv", "path, separator=, header=", "A file of comma-separated values as columns.", read_csv_file},
-    {"stream_lines", "path, n=", "The lines of a file, n at a time, for a `for` loop.", stream_lines},
+    {"read_csv", "path, separator=, header=, errors=", "A file of comma-separated values as columns.", read_csv_file},
+    {"stream_lines", "path, n=, errors=", "The lines of a file, n at a time, for a `for` loop.", stream_lines},
     {"write_text", "path, text", "A file with this text.", write_text_file},
     {"write_lines", "path, texts", "A file with these lines.", write_lines_file},
     {"write_jsonl", "path, table", "A file of JSON objects, one for each row of a record of columns.", write_jsonl_file},
@@ -207,6 +235,7 @@ constexpr BuiltinDef list[] = {
     {"load_safetensors", "path", "The arrays of a safetensors file as a record; points in names make records inside.", load_named<safetensors_name, load_safetensors>},
     {"save_safetensors", "path, arrays", "A safetensors file of a record of arrays.", save_named<safetensors_format>},
     {"save_vocab", "vocab, path", "A file of a vocabulary.", save_vocab},
+    {"load_subwords", "path", "A SentencePiece model, for encode and decode.", load_subwords},
     {"load_vocab", "path", "The vocabulary of a file.", load_vocab},
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "interpreter/elaborate/lowering.h"
+#include "interpreter/ops/row_ops.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -102,6 +103,32 @@ Sym top_k(Elaborator& e, A& a) {
   return Sym::Tuple{{out[0], out[1]}};
 }
 
+/// The k rows with the largest products with a sparse vector; the rows lie in an inverted index (stdlib/search.tct: search).
+Sym search_top(Elaborator& e, A& a) {
+  Leaf places = e.array(*a[0], "the index"), weights = e.array(*a[1], "the index"), terms = e.array(*a[2], "`ids`"), factors = e.array(*a[3], "`weights`");
+  auto is_index = [](const Leaf& x) { return x.type.rank() == 2 && x.type.is_ragged(); };
+  if (!is_index(places) || !is_index(weights) || !is_int(places.type.dtype))
+    e.error(Kind::Type, fmt::format("search takes an index, and this has {} and {}", describe(places), describe(weights)), "make one: search_index(ids, weights, size)");
+  if (terms.type.is_ragged() || factors.type.is_ragged())
+    e.error(Kind::Type, fmt::format("search takes one query, and this is {}", describe(terms)), "map it over queries: vmap[ids=0, weights=0] search(index, ids, weights, k)");
+  if (terms.type.rank() != 1 || factors.type.rank() != 1 || !is_int(terms.type.dtype))
+    e.error(Kind::Type, fmt::format("search takes a query's ids and their weights, and these are {} and {}", describe(terms), describe(factors)));
+  e.require_equal(terms.type.dims[0], factors.type.dims[0], "search takes a weight for each id: {left} ids and {right} weights");
+  e.require_equal(places.type.dims[0], weights.type.dims[0], "the index has {left} rows of places and {right} of weights");
+  Dim k = e.size(*a[5], "`k`"), n = e.size(*a[4], "the number of rows");
+  e.emit_effect(check_dims_op, {}, {{"left", n}, {"right", k}, {"relation", std::string("at_least")}, {"message", std::string("the {right} best of {left} rows")}, {"is_value", true}});
+  terms = e.checked_index(terms, places.type.dims[0], 0);
+  const DType dtype = weights.type.dtype == DType::F64 || factors.type.dtype == DType::F64 ? DType::F64 : DType::F32;
+  ValueId begins = e.builder().emit(row_offsets_op, {e.use(places)}, {}, e.span());
+  e.emit_effect(check_rows_op, {begins, e.builder().emit(row_offsets_op, {e.use(weights)}, {}, e.span())}, {});
+  auto values = [&](const Leaf& rows) { return e.emit(*find_op("flatten"), {e.use(rows)}, {{"defines", Dim::symbol("total")}}); };
+  Leaf at = values(places);
+  if (at.type.dtype != DType::I32) at = e.cast(at, DType::I64);
+  Leaf factor = e.broadcast_to(e.cast(e.frame().result(e.use(factors)), dtype), terms.type.dims);
+  std::vector<Leaf> out = e.emit_many(*find_op("search_top"), {e.use(at), e.use(e.cast(values(weights), dtype)), begins, e.use(e.cast(terms, DType::I64)), e.use(factor)}, {{"n", n}, {"k", k}});
+  return Sym::Tuple{{out[0], out[1]}};
+}
+
 Sym count(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "count");
   return reduce(e, sum_op, e.cast(e.cast(x, DType::Bool), DType::I32), a[1].value_or(Sym()), std::nullopt);
@@ -151,6 +178,7 @@ constexpr BuiltinDef order[] = {
     {"sort", "x, axis=, descending=", "In ascending order along the last axis or the given one.", sorting<sort_op>},
     {"argsort", "x, axis=, descending=", "Indices that sort.", sorting<argsort_op>},
     {"top_k", "x, k", "The k largest along the last axis and their indices.", top_k},
+    {"search_top", "places, weights, ids, factors, n, k", "The k rows of an index with the largest products with one sparse vector (see search).", search_top},
 };
 }
 const BuiltinList reduction_builtins = list;

@@ -35,6 +35,12 @@ Sym shape(Elaborator& e, A& a) {
   return out;
 }
 
+Leaf values_of_rows(Elaborator& e, const Leaf& x) { return e.emit(*find_op("flatten"), {e.use(x)}, {{"defines", Dim::symbol("total")}}, x.weak); }
+/// f of each row, of an array whose rows differ in length.
+Leaf in_each_row(Elaborator& e, const Leaf& x, const std::function<Leaf(const Leaf&)>& f) {
+  return *e.map_lanes("row", x.type.dims[0], {&x, 1}, [&](std::span<const Leaf> row) -> Sym { return f(row[0]); }).leaf();
+}
+
 Sym reshape(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "reshape");
   Dims dims;
@@ -55,6 +61,7 @@ Sym reshape(Elaborator& e, A& a) {
   if (auto* t = sizes.as<Sym::Tuple>()) for (const Sym& s : t->elements) add(s);
   else if (sizes.leaf() && sizes.leaf()->type.rank() == 0) add(sizes);
   else dims = e.shape(sizes, "reshape");
+  if (x.type.is_ragged()) x = values_of_rows(e, x);   // all elements, whatever their rows
   Dim count = element_count(x.type.dims), given = element_count(dims);
   if (open) {
     if (given.is(0)) e.error(Kind::Shape, "the size -1 cannot be found beside a size of 0");
@@ -93,15 +100,32 @@ Sym moveaxis(Elaborator& e, A& a) {
   return e.move_axis(x, e.axis(*a[1], x.type.rank(), "an axis"), e.axis(*a[2], x.type.rank(), "an axis"));
 }
 
+Leaf with_new_axis(Elaborator& e, const Leaf& x, int64_t axis) {
+  if (x.type.is_ragged() && axis == 0) e.error(Kind::Shape, fmt::format("rows of different length stay along axis 0, and a new axis would stand before them: {}", describe(x)), "give each row its axis: x[:, none]");
+  if (x.type.is_ragged()) return in_each_row(e, x, [&](const Leaf& row) { return with_new_axis(e, row, axis - 1); });
+  Dims dims = x.type.dims;
+  dims.insert(dims.begin() + axis, Dim(1));
+  return e.reshape(x, dims);
+}
+
 Sym expand_dims(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "expand_dims");
-  Dims dims = x.type.dims;
-  dims.insert(dims.begin() + e.axis(*a[1], x.type.rank() + 1, "`axis`"), Dim(1));
-  return e.reshape(x, dims);
+  return with_new_axis(e, x, e.axis(*a[1], x.type.rank() + 1, "`axis`"));
 }
 
 Sym squeeze(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "squeeze");
+  if (x.type.is_ragged()) {
+    if (absent(a[1])) e.error(Kind::Shape, fmt::format("squeeze of rows of different length takes the axes to drop: {}", describe(x)), "squeeze(x, axis=2)");
+    Ints inner = e.axes(*a[1], x.type.rank());
+    if (inner[0] == 0) e.error(Kind::Shape, fmt::format("rows of different length stay along axis 0: {}", describe(x)), "x[0] is the first row");
+    Sym::Tuple rest;
+    for (int64_t k : inner) rest.elements.push_back(int_leaf(k - 1));
+    return in_each_row(e, x, [&](const Leaf& row) {
+      A of_row{Sym(row), Sym(rest)};
+      return *squeeze(e, of_row).leaf();
+    });
+  }
   Dims dims;
   Ints axes;
   if (!absent(a[1])) axes = e.axes(*a[1], x.type.rank());
@@ -116,6 +140,7 @@ Sym squeeze(Elaborator& e, A& a) {
 
 Sym broadcast_to(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "broadcast_to");
+  if (x.type.is_ragged()) e.error(Kind::Shape, fmt::format("rows of different length have no one size to be repeated to: {}", describe(x)), "broadcast each row: vmap(row => broadcast_to(row, …))(x)");
   Dims dims = e.shape(*a[1], "broadcast_to");
   require_fits(e, x.type.dims, dims, "a size of {left} does not become {right}");
   return e.broadcast_to(e.frame().result(e.use(x)), dims);
@@ -149,8 +174,17 @@ void same_shape(Elaborator& e, std::vector<Leaf>& parts, int64_t but, const char
   }
 }
 
+bool any_ragged(std::span<const Leaf> parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Leaf& x) { return x.type.is_ragged(); });
+}
+
 /// The rows of one array as parts: they are together already.
 Sym concat_rows(Elaborator& e, const Leaf& x, const std::optional<Sym>& axis) {
+  if (x.type.is_ragged()) {
+    if (std::count_if(x.type.dims.begin(), x.type.dims.end(), [](const Dim& d) { return d.is_ragged(); }) > 1 || !x.type.dims[1].is_ragged() || (!absent(axis) && e.axis(*axis, x.type.rank() - 1, "`axis`") != 0))
+      e.error(Kind::Unsupported, fmt::format("concat of the rows of {}", describe(x)), "flatten(x) gives all elements");
+    return values_of_rows(e, x);
+  }
   if (x.type.rank() < 2) e.error(Kind::Shape, fmt::format("concat takes arrays, and the rows of {} are scalars", describe(x)), "use stack, or an array literal [a, b]");
   int64_t k = absent(axis) ? 0 : e.axis(*axis, x.type.rank() - 1, "`axis`");
   Leaf y = e.move_axis(x, 0, k);   // the parts' axis just before the one they join along
@@ -163,12 +197,7 @@ Sym concat_rows(Elaborator& e, const Leaf& x, const std::optional<Sym>& axis) {
 Sym concat(Elaborator& e, A& a) {
   if (auto* x = a[0]->leaf(); x && x->type.rank() > 0) return concat_rows(e, e.frame().result(e.use(*x), x->weak), a[1]);
   std::vector<Leaf> parts = parts_of(e, *a[0], "concat");
-  if (std::any_of(parts.begin(), parts.end(), [](const Leaf& x) { return x.type.is_ragged(); })) {
-    int64_t k = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank(), "`axis`");
-    if (k == 0) return e.concat_ragged(parts);
-    for (const Leaf& x : parts) e.require_equal(parts[0].type.dims[0], x.type.dims[0], "concat along rows of {left} rows and {right} rows");
-    return e.map_lanes("row", parts[0].type.dims[0], parts, [&](std::span<const Leaf> rows) -> Sym { return e.concat(rows, k - 1); });
-  }
+  if (any_ragged(parts)) return e.concat(parts, absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank(), "`axis`"));
   if (parts[0].type.rank() == 0) e.error(Kind::Shape, "concat takes arrays, and these are scalars", "use stack, or an array literal [a, b]");
   int64_t axis = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank(), "`axis`");
   same_shape(e, parts, axis, "concat");
@@ -178,6 +207,15 @@ Sym concat(Elaborator& e, A& a) {
 Sym stack(Elaborator& e, A& a) {
   if (auto* x = a[0]->leaf(); x && x->type.rank() > 0) return e.move_axis(*x, 0, absent(a[1]) ? 0 : e.axis(*a[1], x->type.rank(), "`axis`"));
   std::vector<Leaf> parts = parts_of(e, *a[0], "stack");
+  if (any_ragged(parts)) {
+    const int64_t k = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank() + 1, "`axis`");
+    if (k == 0) e.error(Kind::Shape, fmt::format("rows of different length stay along axis 0, and stack would put an axis before them: {}", describe(parts[0])), "concat((a, b)) puts rows one after another; stack((a, b), axis=1) puts each row beside its like");
+    return e.rows_together(parts, [&](std::span<const Leaf> rows) -> Sym {
+      std::vector<Leaf> same(rows.begin(), rows.end());
+      same_shape(e, same, -1, "stack");
+      return e.move_axis(e.stack(same), 0, k - 1);
+    });
+  }
   same_shape(e, parts, -1, "stack");
   int64_t axis = absent(a[1]) ? 0 : e.axis(*a[1], parts[0].type.rank() + 1, "`axis`");
   return e.move_axis(e.stack(parts), 0, axis);

@@ -3,6 +3,7 @@
 
 #include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/ops/subwords.h"
 #include "interpreter/runtime/files.h"
 #include "interpreter/runtime/text.h"
 
@@ -136,6 +137,13 @@ Sym vocab(Elaborator& e, A& a) {
 }
 
 struct VocabParts { Leaf tokens; bool unknown; };
+/// The bytes of the model behind what load_subwords gives, or null.
+const Leaf* subwords_of(const Sym& value) {
+  auto* r = value.as<Sym::Record>();
+  const Sym* model = r ? field<Leaf>(*r, "model") : nullptr;
+  return model && field<Leaf>(*r, "pieces") ? model->leaf() : nullptr;
+}
+
 VocabParts vocab_parts(Elaborator& e, const Sym& value) {
   auto* r = value.as<Sym::Record>();
   const Sym *tokens = r ? field<Leaf>(*r, "tokens") : nullptr, *unknown = r ? field<Leaf>(*r, "unknown") : nullptr;
@@ -144,6 +152,10 @@ VocabParts vocab_parts(Elaborator& e, const Sym& value) {
 }
 
 Sym encode(Elaborator& e, A& a) {
+  if (const Leaf* model = subwords_of(*a[0])) {
+    Leaf texts = text(e, *a[1], "encode");
+    return e.emit(encode_subwords_op, {e.use(texts), e.use(*model)}, with_defines(texts, {}));
+  }
   VocabParts v = vocab_parts(e, *a[0]);
   Leaf tokens = text(e, *a[1], "encode");
   Attrs attrs{{"unknown", v.unknown}};
@@ -152,6 +164,11 @@ Sym encode(Elaborator& e, A& a) {
 }
 
 Sym decode(Elaborator& e, A& a) {
+  if (const Leaf* model = subwords_of(*a[0])) {
+    Leaf ids = e.array(*a[1], "decode");
+    if (!is_int(ids.type.dtype) || ids.type.rank() == 0) e.error(Kind::Type, fmt::format("decode of sub-words takes rows of integers, and this is {}", describe(ids)));
+    return e.emit(decode_subwords_op, {e.use(e.cast(ids, DType::I32)), e.use(*model)});
+  }
   VocabParts v = vocab_parts(e, *a[0]);
   Leaf ids = e.array(*a[1], "decode");
   if (!is_int(ids.type.dtype)) e.error(Kind::Type, fmt::format("decode takes integers, and this is {}", describe(ids)));
@@ -160,11 +177,11 @@ Sym decode(Elaborator& e, A& a) {
 
 Sym read_text(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_text");
-  return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))});
+  return e.emit(*find_op("read_text"), {e.use(text(e, *a[0], "read_text"))}, {{"replace", replaces_invalid(e, a[1])}});
 }
 Sym read_lines(Elaborator& e, A& a) {
   e.refuse_in_compiled("read_lines");
-  return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}});
+  return e.emit(*find_op("read_lines"), {e.use(text(e, *a[0], "read_lines"))}, {{"defines", Dim::symbol("lines")}, {"replace", replaces_invalid(e, a[1])}});
 }
 
 /// The file decides the columns, so it is read while the statement is elaborated (docs/decisions/0010).
@@ -177,9 +194,10 @@ Sym read_jsonl(Elaborator& e, A& a) {
     if (auto* t = a[1]->as<Sym::Tuple>()) for (const Sym& s : t->elements) wanted.push_back(e.static_string(s, "`columns`"));
     else wanted.push_back(e.static_string(*a[1], "`columns`"));
   }
+  const InvalidBytes invalid = replaces_invalid(e, a[2]) ? InvalidBytes::Replace : InvalidBytes::Error;
   Sym::Record out;
   try {
-    for (auto& [name, column] : ::tercet::read_jsonl(path, wanted)) {
+    for (auto& [name, column] : ::tercet::read_jsonl(path, wanted, invalid)) {
       out.names.push_back(name);
       out.values.push_back(e.emit(constant_op, {}, {{"value", column}}));
     }
@@ -225,11 +243,11 @@ constexpr BuiltinDef list[] = {
     {"ragged", "values, lengths", "Values cut into rows.", ragged},
     {"pad", "rows, length=, value=", "Rows cut or filled to one length; without a length, to the longest.", pad},
     {"vocab", "tokens, max_size=, min_count=, unknown=", "Tokens numbered by falling count.", vocab},
-    {"encode", "vocab, tokens", "Numbers of tokens.", encode},
+    {"encode", "vocab, tokens", "Numbers of tokens; by load_subwords' model, of the pieces of texts.", encode},
     {"decode", "vocab, ids", "Tokens of numbers.", decode},
-    {"read_text", "path", "A file as one text.", read_text},
-    {"read_lines", "path", "The lines of a file.", read_lines},
-    {"read_jsonl", "path, columns=", "A file of JSON objects, one a line, as columns.", read_jsonl},
+    {"read_text", "path, errors=", "A file as one text.", read_text},
+    {"read_lines", "path, errors=", "The lines of a file.", read_lines},
+    {"read_jsonl", "path, columns=, errors=", "A file of JSON objects, one a line, as columns.", read_jsonl},
     {"arguments", "", "The program's arguments.", arguments},
 };
 }

@@ -228,6 +228,8 @@ class Elaborator {
   Leaf read_parts(const Leaf& x, const std::vector<IndexPart>& parts);
   Sym index(const ast::Index& e);
   Sym tuple_slice(const Sym::Tuple& t, const ast::IndexItem& item);
+  Leaf read_masked(const Leaf& x, const Leaf& mask);
+  Leaf write_rows(const Leaf& x, const std::vector<ast::IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op);
   Leaf read_rows(const Leaf& x, const std::vector<ast::IndexItem>& items);
   Leaf read_at_rows(const Leaf& x, const Leaf& index);
   Leaf read_index(const Leaf& x, const std::vector<ast::IndexItem>& items);

@@ -311,10 +311,83 @@ template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& ind
 
 }  // namespace
 
+namespace {
+
+Leaf values_of(Elaborator& e, const Leaf& rows) { return e.emit(*find_op("flatten"), {e.use(rows)}, {{"defines", Dim::symbol("total")}}, rows.weak); }
+Dim product(const Dims& dims) {
+  Dim n(1);
+  for (const Dim& d : dims) n = n * d;
+  return n;
+}
+
+}  // namespace
+
+/// x[mask] for a mask of x's rows: the elements where it is true, one after another, as NumPy has them.
+Leaf Elaborator::read_masked(const Leaf& x, const Leaf& mask) {
+  if (mask.type.rank() > x.type.rank()) error(Kind::Index, fmt::format("a mask of {} axes for {}", mask.type.rank(), describe(x)));
+  require_equal(mask.type.dims[0], x.type.dims[0], "the mask has {left} rows, and the array {right}");
+  emit_effect(check_rows_op, {builder().emit(row_offsets_op, {use(x)}, {}, span_), builder().emit(row_offsets_op, {use(mask)}, {}, span_)}, {});
+  Leaf values = values_of(*this, x), chosen = values_of(*this, mask);
+  for (size_t k = 1; k < chosen.type.dims.size(); ++k) require_equal(chosen.type.dims[k], values.type.dims[k], "the mask has {left} elements, and the axis {right}");
+  Dims dims(values.type.dims.begin() + static_cast<std::ptrdiff_t>(chosen.type.dims.size()), values.type.dims.end());
+  const Dim count = product({values.type.dims.begin(), values.type.dims.begin() + static_cast<std::ptrdiff_t>(chosen.type.dims.size())});
+  dims.insert(dims.begin(), count);
+  Leaf flat = reshape(frame_->result(use(chosen)), {product(chosen.type.dims)});
+  return gather_rows(reshape(values, dims), nonzero(flat), 0);
+}
+
+/// x with a part replaced, of an array whose rows differ in length: what is written is the places that reading finds there.
+Leaf Elaborator::write_rows(const Leaf& x, const std::vector<IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op) {
+  for (size_t k = 0; k < x.type.dims.size(); ++k)
+    if (x.type.dims[k].is_ragged() != (k == 1)) error(Kind::Unsupported, fmt::format("assignment to a part of rows of rows: this is {}", describe(x)), "make the new rows instead: vmap(row => …)(x)");
+  Leaf values = values_of(*this, x);
+  const Dims dims = values.type.dims;
+  const Dim count = product(dims);
+  ValueId offsets = builder().emit(row_offsets_op, {use(x)}, {}, span_);
+  auto as_rows = [&](const Leaf& flat) { return emit(rows_at_op, {use(reshape(flat, dims)), offsets}, {}, x.weak); };
+  Leaf at = read_index(as_rows(iota(count, DType::I64)), items), v = value;
+  if (at.type.is_ragged()) {
+    const Dim rows = at.type.dims[0];
+    std::array<Leaf, 2> both{at, v};
+    v = *rows_together(both, [&](std::span<const Leaf> row) -> Sym {
+      require_fits(*this, row[1].type.dims, row[0].type.dims, "a value of size {left} does not fit into a part of size {right}");
+      return broadcast_to(frame_->result(use(row[1])), row[0].type.dims);
+    }).leaf();
+    at = values_of(*this, at);
+    v = values_of(*this, v);
+  } else {
+    if (v.type.is_ragged()) error(Kind::Shape, fmt::format("{} does not go into {}", describe(v), describe(at)));
+    require_fits(*this, v.type.dims, at.type.dims, "a value of size {left} does not fit into a part of size {right}");
+    v = broadcast_to(frame_->result(use(v)), at.type.dims);
+  }
+  const Dims whole{count}, part{product(at.type.dims)};
+  Leaf flat = reshape(values, whole), index = reshape(at, part);
+  v = reshape(v, {product(v.type.dims)});
+  if (!(v.type.dims[0] == part[0])) {
+    require_equal(v.type.dims[0], part[0], "a value of {left} elements for {right} places");
+    v = broadcast_to(v, part);
+  }
+  const DType dtype = x.type.dtype;
+  const bool accumulates = op && dtype != DType::Bool && dtype != DType::Str && (*op == ast::BinaryOp::Add || *op == ast::BinaryOp::Subtract || *op == ast::BinaryOp::Multiply);
+  if (op && !accumulates) v = binary(*op, gather_rows(flat, index, 0), v);
+  v = cast(v, dtype);
+  if (accumulates && *op == ast::BinaryOp::Subtract) v = emit(neg_op, {use(v)});
+  const std::string mode = !accumulates ? "set" : *op == ast::BinaryOp::Multiply ? "mul" : "add";
+  return as_rows(emit(scatter_op, {use(flat), use(v), use(index)}, {{"axes", Ints{0}}, {"batch", int64_t{0}}, {"mode", mode}}));
+}
+
 /// x[rows, …] of an array whose rows differ in length: a row, or rows by a slice, numbers or a mask; then the rest in each.
 Leaf Elaborator::read_rows(const Leaf& x, const std::vector<IndexItem>& items) {
   const std::vector<IndexItem> rest(items.begin() + 1, items.end());
   SpanScope at(*this, items[0].span);
+  if (items[0].form == IndexItem::Form::Ellipsis) {   // the axes that are not written
+    auto written = static_cast<size_t>(std::count_if(rest.begin(), rest.end(), [](const IndexItem& i) { return i.form == IndexItem::Form::Slice || i.form == IndexItem::Form::Element; }));
+    IndexItem all = items[0];
+    all.form = IndexItem::Form::Slice;
+    std::vector<IndexItem> whole(static_cast<size_t>(std::max<int64_t>(0, x.type.rank() - static_cast<int64_t>(written))), all);
+    whole.insert(whole.end(), rest.begin(), rest.end());
+    return whole.empty() ? x : read_rows(x, whole);
+  }
   auto unsupported = [&] {
     error(Kind::Unsupported, fmt::format("rows of different length are indexed by numbers, slices and masks, the row first: this is {}", describe(x)),
           "map over the rows: vmap(row => …)(x)");
@@ -335,6 +408,7 @@ Leaf Elaborator::read_rows(const Leaf& x, const std::vector<IndexItem>& items) {
   Sym value = expr(items[0].element);
   if (value.is_none()) unsupported();
   Leaf index = array(value, "an index");
+  if (index.type.is_ragged() && index.type.dtype == DType::Bool && rest.empty()) return read_masked(x, index);
   if (index.type.is_ragged() || index.type.rank() > 1) unsupported();
   if (index.type.dtype == DType::Bool) {
     if (index.type.rank() != 1) unsupported();
@@ -381,15 +455,16 @@ Leaf Elaborator::read_parts(const Leaf& x, const std::vector<IndexPart>& parts) 
 }
 
 Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op) {
-  std::vector<IndexPart> parts = index_parts(x, items);
-  Leaf whole = frame_->result(use(x), x.weak);
-  Leaf part = read_basic(whole, parts);
-  Advanced index = advanced(parts);
   DType dtype = x.type.dtype;
   bool lossy = value.type.dtype != dtype && !(value.weak && !(is_float(value.type.dtype) && !is_float(dtype)));
   bool other = value.type.dtype != dtype && (value.type.dtype > DType::F64 || dtype > DType::F64);
   if (other || (lossy && promote(dtype, value.type.dtype) != dtype))
     error(Kind::Type, fmt::format("{} does not go into {}", describe(value), describe(x)), other ? "" : fmt::format("convert it: {}(v)", name_of(dtype)));
+  if (x.type.is_ragged()) return write_rows(x, items, value, op);
+  std::vector<IndexPart> parts = index_parts(x, items);
+  Leaf whole = frame_->result(use(x), x.weak);
+  Leaf part = read_basic(whole, parts);
+  Advanced index = advanced(parts);
   Leaf v = cast(value, dtype);
   Dims shape = result_dims(parts, index.dims, index.place, index.apart);
   auto fitted = [&](Leaf y) {   // the value in the written shape

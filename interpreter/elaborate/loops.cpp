@@ -193,6 +193,13 @@ void Elaborator::emit_loop(Loop& loop, const std::vector<Sym>& initial, const st
   Attrs attrs{{"carried", static_cast<int64_t>(types.size())}};
   if (loop.length) attrs.set("length", *loop.length), attrs.set("consumed", static_cast<int64_t>(loop.consumed.size()));
   if (!varying.empty()) attrs.set("defines", varying);
+  if (const Binding* last = loop.length ? nullptr : find_local("%end")) {   // it counts: whoever shows how far it is may know
+    size_t counter = 0;
+    for (size_t i = 0; i < loop.names.size() && loop.names[i] != "%index"; ++i) counter += leaves_of({carried[i]}).size();
+    for (size_t i = 0; i < captures.size(); ++i)
+      if (const Leaf* end = last->value.leaf(); end && captures[i].frame == end->frame && captures[i].id == end->id)
+        attrs.set("counter", static_cast<int64_t>(counter)), attrs.set("counter_end", static_cast<int64_t>(types.size() + i));
+  }
   std::vector<ValueId> ids = builder().emit_many(loop.length ? scan_op : while_op, inputs, attrs, span_, bodies);
   size_t id = 0;
   auto result = [&](const Leaf& x) { return frame_->result(ids[id++], x.weak); };
@@ -239,6 +246,7 @@ void Elaborator::while_loop(const ast::While& s) {
   contexts_.back().scopes.emplace_back();
   bool breaks = has(names, break_flag), returns = has(names, return_flag);
   if (breaks) declare(break_flag, bool_leaf(false));
+  declare("%end", Sym());   // it does not count
   names.erase(continue_flag);
   Loop loop;
   loop.names = assigned_locals(names);
@@ -308,6 +316,7 @@ void Elaborator::counted_loop(const Leaf& low, const Leaf& high, const ast::For&
     if (leaves) names.insert(break_flag);
     loop.names = assigned_locals(names);
     Leaf end = frame_->result(use(cast(high, dtype, weak)), weak);
+    declare("%end", end);
     loop.condition = [&]() -> Leaf {
       auto more = [&]() -> Sym { return binary(ast::BinaryOp::Less, *local("%index").leaf(), end); };
       return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, more, {}).leaf();
@@ -326,12 +335,14 @@ void Elaborator::counted_loop(const Leaf& low, const Leaf& high, const ast::For&
 /// Over a file, some lines at a time: a loop that carries the place where the rest begins.
 void Elaborator::stream_loop(const Sym::Record& stream, const ast::For& s) {
   Leaf path = *stream.values[0].leaf(), count = *stream.values[1].leaf();
+  const bool replace = stream.values[2].leaf()->constant->integer != 0;
   std::set<std::string> names = body_names(s.body);
   contexts_.back().scopes.emplace_back();
   declare(break_flag, bool_leaf(false));
   names.erase(continue_flag);
   names.insert(break_flag);
   names.insert("%place");
+  declare("%end", Sym());   // it does not count
   declare("%place", frame_->result(use(int_leaf(0, DType::I64, false))));
   Loop loop;
   loop.names = assigned_locals(names);
@@ -340,7 +351,7 @@ void Elaborator::stream_loop(const Sym::Record& stream, const ast::For& s) {
     return *conditional(left_early(), []() -> Sym { return bool_leaf(false); }, more, {}).leaf();
   };
   loop.body = [&](const Leaf&, std::span<const Leaf>) -> Sym {
-    std::vector<Leaf> read = emit_many(*find_op("read_chunk"), {use(path), use(*local("%place").leaf()), use(count)}, {{"defines", Dim::symbol("lines")}});
+    std::vector<Leaf> read = emit_many(*find_op("read_chunk"), {use(path), use(*local("%place").leaf()), use(count)}, {{"defines", Dim::symbol("lines")}, {"replace", replace}});
     contexts_.back().scopes.emplace_back();
     declare(continue_flag, bool_leaf(false));
     nothing_left_early();
@@ -357,7 +368,7 @@ void Elaborator::stream_loop(const Sym::Record& stream, const ast::For& s) {
 void Elaborator::for_loop(const ast::For& s) {
   Sym source = expr(s.source);
   SpanScope at(*this, s.source->span);
-  if (auto* r = source.as<Sym::Record>(); r && r->names.size() == 2 && r->names[0] == "%lines_of") return stream_loop(*r, s);
+  if (auto* r = source.as<Sym::Record>(); r && r->names.size() == 3 && r->names[0] == "%lines_of") return stream_loop(*r, s);
   if (auto* r = source.as<Sym::Range>()) {
     auto bound = [&](const Sym& b) {
       const Leaf* x = b.leaf();

@@ -13,6 +13,9 @@ inline std::string plural(size_t n, const char* word) { return std::to_string(n)
 /// The dtype that an argument names (f32, or the text "f32"); error `type` where it is none (builtins_creation.cpp).
 DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallback);
 
+/// What `errors=` of a function that reads text says: "strict" (an error, the default) or "replace" (builtins_files.cpp).
+bool replaces_invalid(Elaborator& e, const std::optional<Sym>& errors);
+
 /// Keys that come of a key, as split(k, n): n may be a shape (builtins_random.cpp).
 Sym split_key(Elaborator& e, const Sym& key, const std::optional<Sym>& n);
 

@@ -420,6 +420,12 @@ Leaf Elaborator::reshape(const Leaf& x, const std::vector<Dim>& dims) {
 
 Leaf Elaborator::transpose(const Leaf& x, const std::vector<int64_t>& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return x;
+  if (x.type.is_ragged()) {
+    if (perm[0] != 0) error(Kind::Shape, fmt::format("rows of different length stay along axis 0, and this would move them: {}", describe(x)), "vmap(transpose)(x) turns each row; pad(x) makes all of one length");
+    std::vector<int64_t> inner;
+    for (size_t k = 1; k < perm.size(); ++k) inner.push_back(perm[k] - 1);
+    return *map_lanes("row", x.type.dims[0], {&x, 1}, [&](std::span<const Leaf> row) -> Sym { return transpose(row[0], inner); }).leaf();
+  }
   return emit(transpose_op, {use(x)}, {{"perm", perm}}, x.weak);
 }
 
@@ -446,6 +452,11 @@ Leaf Elaborator::select(const Leaf& mask, const Leaf& a, const Leaf& b) {
 
 Leaf Elaborator::concat(std::span<const Leaf> parts, int64_t axis) {
   if (parts.size() == 1) return parts[0];
+  if (std::any_of(parts.begin(), parts.end(), [](const Leaf& x) { return x.type.is_ragged(); })) {
+    if (axis == 0) return concat_ragged(parts);
+    for (const Leaf& x : parts) require_equal(parts[0].type.dims[0], x.type.dims[0], "concat along rows of {left} rows and {right} rows");
+    return *map_lanes("row", parts[0].type.dims[0], parts, [&](std::span<const Leaf> rows) -> Sym { return concat(rows, axis - 1); }).leaf();
+  }
   std::vector<ValueId> inputs;
   for (const Leaf& p : parts) inputs.push_back(use(p));
   return emit(concat_op, std::move(inputs), {{"axis", axis}});
@@ -459,11 +470,39 @@ Leaf Elaborator::stack(std::span<const Leaf> parts) {
   return concat(rows, 0);
 }
 
+namespace {
+
+/// `@` where a side has rows of different length. With three axes on the right they are matrices, one for each row, as in NumPy;
+/// those of the left side go with them.
+Leaf product_of_rows(Elaborator& e, const Leaf& a, const Leaf& b) {
+  const bool pairs = a.type.rank() > 2 && b.type.rank() > 2;
+  if (b.type.is_ragged() && (b.type.rank() < 3 || (a.type.is_ragged() && !pairs)))
+    e.error(Kind::Shape, fmt::format("`@` would sum across rows of different length: left is {}, right is {}", describe(a), describe(b)), "map over the rows: vmap((a, b) => a @ b)(x, y)");
+  std::vector<Leaf> mapped;
+  for (const Leaf* x : {&a, &b})
+    if (pairs || x->type.is_ragged()) mapped.push_back(*x);
+  const Dim rows = mapped[0].type.dims[0];
+  if (pairs) {
+    e.require_equal(rows, b.type.dims[0], "`@` of {left} matrices and {right} matrices");
+    for (Leaf& x : mapped)
+      if (!x.type.is_ragged()) {
+        std::vector<Dim> dims = x.type.dims;
+        dims[0] = rows;
+        x = e.broadcast_to(e.frame().result(e.use(x), x.weak), dims);
+      }
+  }
+  return *e.map_lanes("row", rows, mapped, [&](std::span<const Leaf> row) -> Sym {
+    if (pairs) return e.matmul(row[0], row[1]);
+    return a.type.is_ragged() ? e.matmul(row[0], b) : e.matmul(a, row[0]);
+  }).leaf();
+}
+
+}  // namespace
+
 Leaf Elaborator::matmul(const Leaf& a, const Leaf& b) {
   std::array<Leaf, 2> in{a, b};
   bool weak = false;
-  if (b.type.is_ragged()) error(Kind::Unsupported, fmt::format("`@` with rows of different length on its right: this is {}", describe(b)), "map over the rows: vmap(row => w @ row)(x)");
-  if (a.type.is_ragged()) return *map_lanes("row", a.type.dims[0], {&a, 1}, [&](std::span<const Leaf> row) -> Sym { return matmul(row[0], b); }).leaf();
+  if (a.type.is_ragged() || b.type.is_ragged()) return product_of_rows(*this, a, b);
   for (const Leaf& x : in)
     if (x.type.dtype > DType::F64) error(Kind::Type, fmt::format("`@` takes numbers, and this is {}", describe(x)));
   DType dtype = promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);

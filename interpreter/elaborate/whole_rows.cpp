@@ -16,7 +16,11 @@ enum class Default : uint8_t {
   Everything,   // all elements, as one row: sum(r)
   Rows          // each row: sort(r)
 };
-struct RowFunction { const char* name; Default without_axis; };
+struct RowFunction {
+  const char* name;
+  Default without_axis;
+  size_t argument = 0;   // which one the rows are
+};
 constexpr RowFunction row_functions[] = {
     {"sum", Default::Everything}, {"prod", Default::Everything}, {"max", Default::Everything}, {"min", Default::Everything},
     {"any", Default::Everything}, {"all", Default::Everything}, {"argmax", Default::Everything}, {"argmin", Default::Everything},
@@ -28,7 +32,10 @@ constexpr RowFunction row_functions[] = {
     {"sort", Default::Rows}, {"argsort", Default::Rows}, {"softmax", Default::Rows}, {"log_softmax", Default::Rows}, {"diff", Default::Rows},
     {"flip", Default::Rows}, {"top_k", Default::Rows}, {"bincount", Default::Rows}, {"unique", Default::Rows}, {"unique_counts", Default::Rows},
     {"nonzero", Default::Rows}, {"layer_norm", Default::Rows}, {"rms_norm", Default::Rows}, {"one_hot", Default::Rows}, {"windows", Default::Rows},
-    {"ngrams", Default::Rows}, {"isin", Default::Rows}, {"roll", Default::Rows}};
+    {"ngrams", Default::Rows}, {"isin", Default::Rows}, {"roll", Default::Rows}, {"zeros_like", Default::Rows}, {"ones_like", Default::Rows},
+    {"full_like", Default::Rows}, {"digitize", Default::Rows}, {"interp", Default::Rows}, {"searchsorted", Default::Rows, 1}, {"take", Default::Rows, 1},
+    {"take_along_axis", Default::Rows}, {"convolve", Default::Rows}, {"tile", Default::Rows}, {"repeat", Default::Everything},
+    {"histogram", Default::Everything}, {"cross_entropy", Default::Everything}};
 
 /// The library's function of that value, or null.
 const RowFunction* row_function(const Sym& function) {
@@ -38,6 +45,27 @@ const RowFunction* row_function(const Sym& function) {
   for (const RowFunction& f : row_functions)
     if (name == f.name) return &f;
   return nullptr;
+}
+
+/// The function of all elements, as one row. Of two arguments with rows, the elements go together.
+Sym apply_to_elements(Elaborator& e, const Sym& function, std::vector<CallArgument> arguments, Span span) {
+  const Leaf first = [&] {
+    for (const CallArgument& a : arguments)
+      if (const Leaf* x = a.value.leaf(); x && x->type.is_ragged()) return *x;
+    return Leaf();
+  }();
+  ValueId lengths = no_value;
+  for (CallArgument& a : arguments) {
+    const Leaf* x = a.value.leaf();
+    if (!x || !x->type.is_ragged()) continue;
+    if (x->id != first.id || x->frame != first.frame) {
+      if (lengths == no_value) lengths = e.builder().emit(row_offsets_op, {e.use(first)}, {}, span);
+      e.require_equal(first.type.dims[0], x->type.dims[0], "{left} rows against {right}");
+      e.emit_effect(check_rows_op, {lengths, e.builder().emit(row_offsets_op, {e.use(*x)}, {}, span)}, {});
+    }
+    a.value = e.emit(*find_op("flatten"), {e.use(*x)}, {{"defines", Dim::symbol("total")}}, x->weak);
+  }
+  return e.apply(function, std::move(arguments), span);
 }
 
 }  // namespace
@@ -85,10 +113,11 @@ Sym Elaborator::rows_together(std::span<const Leaf> leaves, const std::function<
 }
 
 std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<CallArgument>& arguments, Span span) {
-  const Leaf* x = arguments.empty() || !arguments[0].name.empty() ? nullptr : arguments[0].value.leaf();
-  if (!x || !x->type.is_ragged()) return std::nullopt;
+  if (std::none_of(arguments.begin(), arguments.end(), [](const CallArgument& a) { const Leaf* x = a.value.leaf(); return x && x->type.is_ragged(); })) return std::nullopt;
   const RowFunction* known = row_function(function);
-  if (!known) return std::nullopt;
+  if (!known || known->argument >= arguments.size() || !arguments[known->argument].name.empty()) return std::nullopt;
+  const Leaf* x = arguments[known->argument].value.leaf();
+  if (!x || !x->type.is_ragged()) return std::nullopt;
   // Where the axis stands: by name, or at the place of the parameter.
   std::vector<std::string> names = parameter_names(function);
   auto place = static_cast<size_t>(std::find(names.begin(), names.end(), "axis") - names.begin());
@@ -100,10 +129,7 @@ std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<Cal
   }
   const int rank = x->type.rank();
   if (!axis || axis->is_none()) {
-    if (known->without_axis == Default::Everything) {
-      arguments[0].value = emit(*find_op("flatten"), {use(*x)}, {{"defines", Dim::symbol("total")}});
-      return apply(function, std::move(arguments), span);
-    }
+    if (known->without_axis == Default::Everything) return apply_to_elements(*this, function, std::move(arguments), span);
   } else if (!axis->as<Sym::Tuple>()) {
     int64_t k = this->axis(*axis, rank, "`axis`");
     if (k == 0)
@@ -111,7 +137,13 @@ std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<Cal
     *axis = int_leaf(k - 1);
   } else {
     Sym::Tuple inner;
-    for (int64_t k : axes(*axis, rank)) {
+    std::vector<int64_t> along = axes(*axis, rank);
+    if (along.size() > 1 && along[0] == 0 && along[1] == 1 && x->type.dims[1].is_ragged()) {   // all rows as one
+      for (int64_t k : std::span(along).subspan(1)) inner.elements.push_back(int_leaf(k - 1));
+      *axis = inner;
+      return apply_to_elements(*this, function, std::move(arguments), span);
+    }
+    for (int64_t k : along) {
       if (k == 0) error(Kind::Unsupported, fmt::format("`{}` across rows of different length: this is {}", known->name, describe(*x)), "leave the axis out for all elements");
       inner.elements.push_back(int_leaf(k - 1));
     }
@@ -130,11 +162,21 @@ std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<Cal
 }
 
 Leaf Elaborator::concat_ragged(std::span<const Leaf> parts) {
+  auto levels = [](const Leaf& x) { return std::count_if(x.type.dims.begin(), x.type.dims.end(), [](const Dim& d) { return d.is_ragged(); }); };
+  if (std::any_of(parts.begin(), parts.end(), [&](const Leaf& x) { return levels(x) > 1 || (levels(x) == 1 && !x.type.dims[1].is_ragged()); })) {
+    std::vector<ValueId> inputs;
+    for (const Leaf& x : parts) {
+      if (x.type.rank() != parts[0].type.rank() || x.type.dtype != parts[0].type.dtype) error(Kind::Shape, fmt::format("concat takes arrays with equally many axes: {} and {}", describe(parts[0]), describe(x)));
+      for (size_t k = 1; k < x.type.dims.size(); ++k)
+        if (!x.type.dims[k].is_ragged() && !parts[0].type.dims[k].is_ragged()) require_equal(parts[0].type.dims[k], x.type.dims[k], "concat takes rows of one shape: size {left} against {right}");
+      inputs.push_back(use(x));
+    }
+    return emit(concat_whole_op, std::move(inputs));
+  }
   std::vector<Leaf> values, lengths;
   for (const Leaf& x : parts) {
     if (x.type.rank() != parts[0].type.rank()) error(Kind::Shape, fmt::format("concat takes arrays with equally many axes: {} and {}", describe(parts[0]), describe(x)));
     for (size_t k = 2; k < x.type.dims.size(); ++k) {
-      if (x.type.dims[k].is_ragged()) error(Kind::Unsupported, fmt::format("concat of rows of rows: this is {}", describe(x)));
       require_equal(parts[0].type.dims[k], x.type.dims[k], "concat takes rows of one shape: size {left} against {right}");
     }
     if (x.type.is_ragged()) {

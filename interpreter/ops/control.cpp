@@ -8,6 +8,7 @@
 #include "interpreter/ops/control_diff.h"
 #include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/rows.h"
+#include "interpreter/runtime/progress.h"
 #include "interpreter/runtime/ragged.h"
 
 namespace tercet {
@@ -152,8 +153,22 @@ Array stack_rounds(EvalContext& context, const Type& type, const std::vector<Arr
   return out;
 }
 
+/// Steps of a loop that counts: it says which carried value counts, and which operand is the end (attrs "counter" and
+/// "counter_end", for those who show how far it is; they mean nothing else). -1 where it does not count.
+int64_t steps_to_count(const Op& op, std::span<const Array> in) {
+  auto number = [&](const char* name) -> const Array* {
+    const int64_t i = op.attrs.get_or<int64_t>(name, -1);
+    if (i < 0 || i >= static_cast<int64_t>(in.size())) return nullptr;
+    const Array& a = in[static_cast<size_t>(i)];
+    return a.rank() == 0 && is_int(a.dtype) ? &a : nullptr;
+  };
+  const Array *from = number("counter"), *to = number("counter_end");
+  return from && to ? std::max<int64_t>(0, to->as_int() - from->as_int()) : -1;
+}
+
 std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
+  LoopSteps steps(steps_to_count(op, in));
   std::vector<Array> carry = taken(in.first(carried));
   const std::vector<Array> captures = taken(in.subspan(carried));
   auto arguments = [&](bool move) {
@@ -167,6 +182,7 @@ std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op&
     carry = context.run_body(*op.bodies[1], arguments(true));
     for (size_t k = 0; k < rounds.size(); ++k) rounds[k].push_back(std::move(carry[carried + k]));
     carry.resize(carried);
+    steps.advance();
   }
   for (size_t k = 0; k < rounds.size(); ++k) carry.push_back(stack_rounds(context, f.type(op.output(static_cast<uint32_t>(carried + k))), rounds[k]));
   context.bind_defined(f, op, carry);
@@ -343,6 +359,7 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
     return arguments;
   };
   const bool done = by_lane && carried == 0 && context.run_lanes(*op.bodies[0], length, arguments_of, together);
+  LoopSteps steps(length);
   for (int64_t step = 0; step < length; ++step) {
     context.poll();
     int64_t i = backwards ? length - 1 - step : step;
@@ -363,6 +380,7 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
       store_row(stacked[k], i, row);
     }
     carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + static_cast<std::ptrdiff_t>(carried)));
+    steps.advance();
   }
   for (size_t k = 0; k < stacked.size(); ++k)
     if (type_of(k).is_ragged()) {

@@ -8,6 +8,7 @@
 #include "interpreter/runtime/files.h"
 #include "interpreter/runtime/line_stream.h"
 #include "interpreter/runtime/plots.h"
+#include "interpreter/runtime/progress.h"
 #include "interpreter/runtime/tensor_files.h"
 
 namespace tercet {
@@ -31,7 +32,8 @@ std::vector<BatchedValue> one_by_one(BatchContext&, const Function&, const Op& o
 std::vector<Type> infer_read_chunk(const InferInput& in) { return {{DType::Str, {in.attrs.get<Dim>("defines")}}, {DType::I64, {}}}; }
 std::vector<Array> eval_read_chunk(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   return at_span(op, [&]() -> std::vector<Array> {
-    LineChunk chunk = read_line_chunk(path_of(in[0]), in[1].as_int(), in[2].as_int());
+    LineChunk chunk = read_line_chunk(path_of(in[0]), in[1].as_int(), in[2].as_int(), op.attrs.get_or<bool>("replace", false) ? InvalidBytes::Replace : InvalidBytes::Error);
+    note_share_read(chunk.share);
     context.define(op, chunk.lines.shape[0]);
     return {std::move(chunk.lines), scalar_of_int(DType::I64, chunk.next)};
   });

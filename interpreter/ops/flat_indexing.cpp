@@ -140,6 +140,48 @@ std::vector<BatchedValue> flat_window(BatchContext& c, const Function&, const Op
   return {{b.emit(gather_op, {x.value, of_lanes(lanes_in_order(c, op.span)), index}, {{"axes", Ints{0, 1}}, {"batch", int64_t{0}}}, op.span), true, to}};
 }
 
+namespace {
+
+/// Rows start, start + step, … of each lane of x become those of v. `start`: i64[lanes].
+std::vector<BatchedValue> update_rows(BatchContext& c, const Op& op, const BatchedValue& x, const BatchedValue& v, ValueId start, int64_t step) {
+  Builder& b = c.out();
+  FlatEmitter e(c, op.span);
+  const Packing* to = v.packing;
+  ValueId values = to ? v.value : c.mapped(v, op.span);
+  Dims even = to ? Dims{} : Dims{c.lanes(), e.dims(values)[1]};
+  ValueId places = to ? c.places(*to, op.span) : b.emit(iota_op, {}, {{"dims", even}, {"axis", int64_t{1}}, {"dtype", DType::I64}}, op.span);
+  auto of_lanes = [&](ValueId one) { return to ? e.take(one, c.ids(*to, op.span)) : e.spread(one, even, {0}); };
+  if (x.packing) start = e.add(start, e.begins(*x.packing));
+  ValueId index = e.add(of_lanes(start), e.multiply(places, step));
+  Attrs attrs{{"batch", int64_t{0}}, {"mode", std::string("set")}};
+  if (x.packing) {
+    attrs.set("axes", Ints{0});
+    return {{b.emit(scatter_op, {x.value, values, index}, std::move(attrs), op.span), true, x.packing}};
+  }
+  attrs.set("axes", Ints{0, 1});
+  return {{b.emit(scatter_op, {c.mapped(x, op.span), values, of_lanes(lanes_in_order(c, op.span)), index}, std::move(attrs), op.span), true}};
+}
+
+}  // namespace
+
+std::vector<BatchedValue> flat_slice_update(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  const Dims &starts = op.attrs.get<Dims>("starts"), &whole = f.type(op.inputs[0]).dims, &part = f.type(op.inputs[1]).dims;
+  const Ints& steps = op.attrs.get<Ints>("steps");
+  for (size_t k = 1; k < part.size(); ++k)   // the other axes as they are
+    if (!starts[k].is(0) || steps[k] != 1 || !(part[k] == whole[k])) fail_lane_dependent(op.span);
+  return update_rows(c, op, in[0], in[1], c.sizes_of_lanes(starts[0], op.span), steps[0]);
+}
+
+std::vector<BatchedValue> flat_window_update(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  const bool one_start = c.out().type(in[2].value).rank() == static_cast<int>(in[2].mapped) && !in[2].packing;
+  if (op.attrs.get<int64_t>("axis") != 0 || op.attrs.get<int64_t>("batch") != 0 || !one_start) fail_lane_dependent(op.span);
+  const Dims &whole = f.type(op.inputs[0]).dims, &part = f.type(op.inputs[1]).dims;
+  for (size_t k = 1; k < part.size(); ++k)
+    if (!(part[k] == whole[k])) fail_lane_dependent(op.span);
+  FlatEmitter e(c, op.span);
+  return update_rows(c, op, in[0], in[1], c.mapped({e.wide(in[2].value), in[2].mapped}, op.span), 1);
+}
+
 std::vector<BatchedValue> flat_nonzero(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
   BatchedValue mask = c.packed(in[0], op.span);
   Dim total = Dim::symbol("count");

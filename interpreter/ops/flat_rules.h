@@ -19,6 +19,8 @@ TERCET_FLAT_RULE(flat_concat);
 TERCET_FLAT_RULE(flat_gather);
 TERCET_FLAT_RULE(flat_scatter);
 TERCET_FLAT_RULE(flat_window);
+TERCET_FLAT_RULE(flat_slice_update);
+TERCET_FLAT_RULE(flat_window_update);
 TERCET_FLAT_RULE(flat_nonzero);
 // flat_reductions.cpp
 TERCET_FLAT_RULE(flat_reduce);

@@ -77,7 +77,8 @@ std::vector<Array> eval_offsets_of(EvalContext& context, const Function&, const 
   Array out = Array::make(DType::I64, {n + 1});
   int64_t* to = out.data<int64_t>();
   to[0] = 0;
-  for (int64_t i = 0; i < n; ++i)
+  PollCounter polls;
+  for (int64_t i = 0; i < n; ++i, polls.add(1))
     if (__builtin_add_overflow(to[i], std::max<int64_t>(0, in[0].data<int64_t>()[i]), to + i + 1))
       fail(Kind::Limit, op.span, "rows with more elements than can be counted");
   context.define(op, to[n]);
@@ -101,7 +102,9 @@ std::vector<Array> eval_lane_sizes(EvalContext& context, const Function&, const 
   Lanes lanes(op, in);
   Array out = Array::make(DType::I64, in[0].shape);
   bool reported = false;
+  PollCounter polls;
   for (int64_t i = 0, n = in[0].count(); i < n; ++i) {
+    polls.add(1);
     int64_t size = in[0].data<int64_t>()[i];
     bool alive = lanes.alive(i);
     out.data<int64_t>()[i] = alive ? std::max<int64_t>(0, size) : 0;
@@ -118,7 +121,9 @@ std::vector<Array> eval_lane_sizes(EvalContext& context, const Function&, const 
 
 std::vector<Array> eval_check_rows(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   Offsets a(in[0]), b(in[1]);
+  PollCounter polls;
   for (int64_t r = 0; r < std::min(a.rows, b.rows); ++r) {
+    polls.add(1);
     if (a.length(r) == b.length(r)) continue;
     Diagnostic d;
     d.kind = Kind::Shape;
@@ -130,6 +135,11 @@ std::vector<Array> eval_check_rows(EvalContext& context, const Function&, const 
     break;
   }
   return {};
+}
+/// Of arrays that all lanes share: once.
+std::vector<BatchedValue> batch_check_rows(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  if (in[0].mapped || in[1].mapped || c.live() != no_value) fail_lane_dependent(op.span);
+  return c.emit_shared(f, op, in);
 }
 std::vector<Sample> check_rows_samples() { return {{{some_offsets(), some_offsets()}, {}}}; }
 
@@ -280,7 +290,7 @@ std::vector<Array> sorted_rows(const Op& op, std::span<Array> in, bool indices) 
   visit_sortable(in[0].dtype, [&]<class T>() {
     const T* x = in[0].data<T>();
     each_run_of_rows(rows.at, rows.rows, 8 * inner, [&](int64_t begin, int64_t end) {
-      std::vector<int32_t> order;
+      Scratch<int32_t> order;
       for (int64_t r = begin; r < end; ++r)
         for (int64_t c = 0; c < inner; ++c) {
           const int64_t at = rows.at[r] * inner + c, n = rows.length(r);
@@ -321,7 +331,7 @@ std::vector<Array> eval_top_k_rows(EvalContext& context, const Function&, const 
   values.owners = in[0].owners;
   visit_sortable(in[0].dtype, [&]<class T>() {
     each_run_of_rows(rows.at, rows.rows, 2, [&](int64_t begin, int64_t end) {
-      std::vector<int32_t> order;
+      Scratch<int32_t> order;
       for (int64_t r = begin; r < end; ++r) {
         const int64_t n = rows.length(r);
         const T* x = in[0].data<T>() + rows.at[r];
@@ -425,6 +435,29 @@ std::vector<Sample> concat_rows_samples() {
             integers(DType::I64, {4}, {0, 1, 3, 7})}, {{"total", Dim(7)}}}};
 }
 
+// ---- rows of rows one after another ----
+std::vector<Type> infer_concat_whole(const InferInput& in) {
+  Type t = in.operands[0];
+  for (const Type& part : in.operands.subspan(1)) {
+    t.dims[0] = t.dims[0] + part.dims[0];
+    for (size_t k = 1; k < t.dims.size(); ++k)
+      if (part.dims[k].is_ragged()) t.dims[k] = Dim::ragged();
+  }
+  return {t};
+}
+std::vector<Array> eval_concat_whole(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
+  std::vector<Array> rows;
+  for (const Array& part : in)
+    for (int64_t i = 0; i < part.shape[0]; ++i) poll_at(i), rows.push_back(row_of(part, i));
+  std::vector<bool> ragged;
+  Shape rest;
+  for (const Dim& d : std::span(f.type(op.output()).dims).subspan(1)) {
+    ragged.push_back(d.is_ragged());
+    rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
+  }
+  return {stack_rows(in[0].dtype, rows, ragged, rest)};
+}
+
 // ---- products of rows ----
 /// a [total, m…], b [total, n…] -> [rows, m…, n…]
 std::vector<Type> infer_dot_rows(const InferInput& in) {
@@ -488,7 +521,7 @@ const OpDef rows_at_op = row("rows_at", "Values cut into rows at offsets.", Ragg
 const OpDef offsets_of_op = row("offsets_of", "Where rows of these lengths begin and end.", RaggedRule::Dense, infer_offsets_of, eval_offsets_of, BatchCustom{not_flat}, on_sizes, offsets_of_samples);
 const OpDef check_rows_op = {
     .name = "check_rows", .doc = "Rows of equal lengths.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
-    .infer = infer_nothing, .eval = eval_check_rows, .batch = BatchCustom{not_flat}, .diff = on_sizes, .code = CodeCheck{nullptr}, .samples = check_rows_samples};
+    .infer = infer_nothing, .eval = eval_check_rows, .batch = BatchCustom{batch_check_rows}, .diff = on_sizes, .code = CodeCheck{nullptr}, .samples = check_rows_samples};
 const OpDef take_rows_op = row("take_rows", "Rows of these numbers.", RaggedRule::Whole, infer_take_rows, eval_take_rows, BatchCustom{not_flat}, Linear{transpose_take_rows}, nullptr);
 const OpDef row_ids_op = dense_row("row_ids", "The row of each element.", infer_row_ids, eval_row_ids, on_sizes, row_ids_samples);
 const OpDef lane_sizes_op = {
@@ -497,6 +530,7 @@ const OpDef lane_sizes_op = {
 const OpDef gather_sum_rows_op = dense_row("gather_sum_rows", "Sums of a table's rows that each row names.", infer_gather_sum_rows, eval_gather_sum_rows, Linear{transpose_gather_sum_rows}, gather_sum_rows_samples);
 const OpDef nonzero_rows_op = row("nonzero_rows", "Where each row of a mask is true.", RaggedRule::Dense, infer_nonzero_rows, eval_nonzero_rows, BatchCustom{not_flat}, on_sizes, nonzero_rows_samples);
 const OpDef concat_rows_op = dense_row("concat_rows", "Rows of several arrays one after another.", infer_concat_rows, eval_concat_rows, Linear{transpose_concat_rows}, concat_rows_samples);
+const OpDef concat_whole_op = row("concat_whole", "Rows of rows of several arrays one after another.", RaggedRule::Whole, infer_concat_whole, eval_concat_whole, BatchCustom{not_flat}, Linear{transpose_concat_whole}, nullptr);
 const OpDef dot_rows_op = dense_row("dot_rows", "Sums of products along each row.", infer_dot_rows, eval_dot_rows, Multilinear{transpose_dot_rows}, dot_rows_samples);
 
 namespace {
@@ -519,7 +553,7 @@ const OpDef top_k_rows = dense_row("top_k_rows", "The k largest of each row, and
 
 constexpr const OpDef* all_of_rows[] = {&row_offsets_op, &rows_at_op, &offsets_of_op, &row_ids_op, &lane_sizes_op, &check_rows_op, &take_rows_op, &sum_rows, &prod_rows, &max_rows, &min_rows,
                                  &any_rows, &all_rows, &argmax_rows, &argmin_rows, &cumsum_rows, &cumprod_rows, &cummax_rows, &cummin_rows,
-                                 &sort_rows, &argsort_rows, &top_k_rows, &gather_sum_rows_op, &nonzero_rows_op, &concat_rows_op, &dot_rows_op};
+                                 &sort_rows, &argsort_rows, &top_k_rows, &gather_sum_rows_op, &nonzero_rows_op, &concat_rows_op, &concat_whole_op, &dot_rows_op};
 }  // namespace
 const Family row_rows = all_of_rows;
 

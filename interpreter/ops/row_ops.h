@@ -28,6 +28,8 @@ extern const OpDef gather_sum_rows_op;
 extern const OpDef nonzero_rows_op;
 /// (x, offsets of x, y, offsets of y, …, offsets of the result), attr "total" -> rows one after another.
 extern const OpDef concat_rows_op;
+/// (ragged or dense arrays…) -> their rows one after another, whichever axes are ragged.
+extern const OpDef concat_whole_op;
 /// (a, b, offsets) -> a's row times b's row, contracted along axis 0 of both.
 extern const OpDef dot_rows_op;
 

@@ -203,6 +203,23 @@ void transpose_concat_rows(ReverseContext& c) {
   }
 }
 
+void transpose_concat_whole(ReverseContext& c) {
+  Builder& b = c.out();
+  const Span span = c.op().span;
+  Dim before = 0;
+  for (size_t p = 0; p < c.op().inputs.size(); ++p) {
+    const Dim rows = b.type(c.operand(p)).dims[0];
+    Expr at{&b, b.emit(iota_op, {}, {{"dims", Dims{rows}}, {"axis", int64_t{0}}, {"dtype", DType::I64}}, span), span};
+    Expr first{&b, b.emit(dim_value_op, {}, {{"dim", before}}, span), span};
+    first.id = repeated(b, first.id, {rows}, {}, span);
+    if (c.wanted(p)) {
+      if (!b.type(c.operand(p)).is_ragged()) fail(Kind::Unsupported, span, "no gradient through rows of equal length that become rows of different length here");
+      c.add(p, b.emit(take_rows_op, {c.cotangent(), (at + first).id}, {}, span));
+    }
+    before = before + rows;
+  }
+}
+
 /// a [total, m…], b [total, n…] -> [rows, m…, n…]: element by element with the cotangent of its row.
 void transpose_dot_rows(ReverseContext& c) {
   Builder& b = c.out();

@@ -14,6 +14,7 @@ void reverse_sort_rows(ReverseContext& c);
 void reverse_top_k_rows(ReverseContext& c);
 void transpose_gather_sum_rows(ReverseContext& c);
 void transpose_concat_rows(ReverseContext& c);
+void transpose_concat_whole(ReverseContext& c);
 void transpose_dot_rows(ReverseContext& c);
 void transpose_rows_at(ReverseContext& c);
 void transpose_take_rows(ReverseContext& c);

@@ -10,10 +10,13 @@
 #include "interpreter/ops/row_ops_diff.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
+#include "interpreter/ops/subwords.h"
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/ragged.h"
 #include "interpreter/runtime/text.h"
+#include "interpreter/runtime/text_arena.h"
 #include "interpreter/runtime/text_hash.h"
 #include "interpreter/runtime/vocab.h"
 
@@ -61,11 +64,17 @@ std::vector<Type> infer_concat_text(const InferInput& in) {
 }
 std::vector<Array> eval_concat_text(EvalContext&, const Function&, const Op&, std::span<Array> in) {
   const StringRef *a = in[0].data<StringRef>(), *b = in[1].data<StringRef>();
-  std::vector<std::string> joined;
-  std::vector<std::string_view> views;
-  for (int64_t i = 0, n = in[0].count(); i < n; ++i) joined.push_back(std::string(a[i].view()) += b[i].view());
-  for (const std::string& s : joined) views.push_back(s);
-  return {Array::strings(views).reshaped(in[0].shape)};
+  Array out = Array::make(DType::Str, in[0].shape);
+  TextArena arena;
+  std::string joined;
+  PollCounter polls;
+  for (int64_t i = 0, n = in[0].count(); i < n; ++i) {
+    polls.add(8 + (a[i].size + b[i].size) / 16);
+    joined.assign(a[i].view()).append(b[i].view());
+    out.data<StringRef>()[i] = arena.add(joined);
+  }
+  arena.give_to(out);
+  return {std::move(out)};
 }
 std::vector<Sample> concat_text_samples() { return {{{some_texts(), some_texts()}, {}}}; }
 
@@ -221,7 +230,9 @@ std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std:
   return at_span(op, [&]() -> std::vector<Array> {
     std::vector<int64_t> lengths(in[1].data<int64_t>(), in[1].data<int64_t>() + in[1].count());
     int64_t total = 0;
+    PollCounter polls;
     for (int64_t n : lengths) {
+      polls.add(1);
       if (n < 0 || __builtin_add_overflow(total, n, &total)) fail(Kind::Value, op.span, fmt::format("a row's length must not be negative, and this is {}", n));
     }
     if (total != in[0].shape[0])
@@ -232,9 +243,9 @@ std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std:
 std::vector<Type> infer_pad(const InferInput& in) {   // x, fill; attr length, or defines where the longest row decides
   Type t = in.operands[0];
   Dim length = in.attrs.has("length") ? in.attrs.get<Dim>("length") : in.attrs.get<Dim>("defines");
-  auto ragged = std::find_if(t.dims.begin(), t.dims.end(), [](const Dim& d) { return d.is_ragged(); });
-  if (ragged == t.dims.end()) ragged = t.dims.begin() + (t.rank() > 1 ? 1 : 0);
-  *ragged = length;
+  auto ragged = std::find_if(t.dims.rbegin(), t.dims.rend(), [](const Dim& d) { return d.is_ragged(); });
+  if (ragged == t.dims.rend()) t.dims[t.rank() > 1 ? 1 : 0] = length;
+  else *ragged = length;
   return {t};
 }
 std::vector<Array> eval_pad(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
@@ -322,11 +333,12 @@ std::vector<BatchedValue> batch_encode(BatchContext& c, const Function& f, const
 std::vector<Type> infer_read_text(const InferInput&) { return {{DType::Str, {}}}; }
 std::vector<Type> infer_read_lines(const InferInput& in) { return {{DType::Str, {in.attrs.get<Dim>("defines")}}}; }
 std::string path_of(const Array& a) { return std::string(a.data<StringRef>()->view()); }
+InvalidBytes invalid_bytes(const Op& op) { return op.attrs.get_or<bool>("replace", false) ? InvalidBytes::Replace : InvalidBytes::Error; }
 std::vector<Array> eval_read_text(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
-  return at_span(op, [&]() -> std::vector<Array> { return {read_text(path_of(in[0]))}; });
+  return at_span(op, [&]() -> std::vector<Array> { return {read_text(path_of(in[0]), invalid_bytes(op))}; });
 }
 std::vector<Array> eval_read_lines(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  return at_span(op, [&] { return with_size(context, op, read_lines(path_of(in[0]))); });
+  return at_span(op, [&] { return with_size(context, op, read_lines(path_of(in[0]), invalid_bytes(op))); });
 }
 
 // ---- text of values ----
@@ -409,7 +421,7 @@ const OpDef explain_op = whole_row("explain", "How a function is compiled, as te
 namespace {
 constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &parse_int_op, &parse_float_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
                                  &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
-                                 &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op,
+                                 &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op, &encode_subwords_op, &decode_subwords_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};
 }
 const Family text_rows = rows;

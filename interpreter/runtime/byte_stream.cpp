@@ -2,16 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 
@@ -20,6 +23,8 @@ bool is_compressed(std::string_view path) { return path.ends_with(".gz") || path
 struct ByteStream::Source {
   explicit Source(const std::string& name) : path(name), file(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file < 0) fail(Kind::Io, {}, fmt::format("cannot read \"{}\": {}", path, std::strerror(errno)));
+    struct stat status {};
+    if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode)) size = status.st_size;
   }
   virtual ~Source() { ::close(file); }
   virtual size_t read(char* to, size_t size) { return raw(to, size); }
@@ -41,6 +46,7 @@ struct ByteStream::Source {
   std::string path;
   int file;
   int64_t place = 0;   // bytes read of the file itself
+  int64_t size = -1;   // of the file when it was opened, where it has one
 };
 
 namespace {
@@ -119,12 +125,36 @@ ByteStream::ByteStream(ByteStream&&) noexcept = default;
 ByteStream& ByteStream::operator=(ByteStream&&) noexcept = default;
 size_t ByteStream::read(char* to, size_t size) { return size ? source_->read(to, size) : 0; }
 
+double ByteStream::share() const {
+  if (source_->size <= 0) return -1;
+  return std::min(1.0, static_cast<double>(source_->place) / static_cast<double>(source_->size));
+}
+
+/// Between two polls: some milliseconds of compression.
+constexpr size_t given_at_once = 256 << 10;
+
 std::string compressed_for(const std::string& path, std::string_view bytes) {
   if (path.ends_with(".zst")) {
-    std::string out(ZSTD_compressBound(bytes.size()), '\0');
-    const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3);
-    if (ZSTD_isError(size)) fail(Kind::Limit, {}, "no memory to compress");
-    out.resize(size);
+    const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> z(ZSTD_createCCtx(), ZSTD_freeCCtx);
+    if (!z) fail(Kind::Limit, {}, "no memory to compress");
+    ZSTD_CCtx_setPledgedSrcSize(z.get(), bytes.size());
+    std::string out;
+    std::vector<char> part(ZSTD_CStreamOutSize());
+    for (size_t given = 0, left = 1; left != 0;) {
+      poll();
+      const size_t some = std::min(given_at_once, bytes.size() - given);
+      const bool last = given + some == bytes.size();
+      ZSTD_inBuffer in{bytes.data() + given, some, 0};
+      for (bool done = false; !done;) {
+        ZSTD_outBuffer to{part.data(), part.size(), 0};
+        left = ZSTD_compressStream2(z.get(), &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left)) fail(Kind::Limit, {}, "no memory to compress");
+        out.append(part.data(), to.pos);
+        done = last ? left == 0 : in.pos == in.size;
+      }
+      given += some;
+      if (!last) left = 1;
+    }
     return out;
   }
   if (!path.ends_with(".gz")) return std::string(bytes);
@@ -133,10 +163,12 @@ std::string compressed_for(const std::string& path, std::string_view bytes) {
   std::string out;
   std::vector<char> part(piece);
   size_t given = 0;
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ending(&z, deflateEnd);
   for (int status = Z_OK; status != Z_STREAM_END;) {
+    poll();
     if (z.avail_in == 0 && given < bytes.size()) {
       z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + given));
-      z.avail_in = static_cast<uInt>(std::min<size_t>(bytes.size() - given, 1u << 30));
+      z.avail_in = static_cast<uInt>(std::min(bytes.size() - given, given_at_once));
       given += z.avail_in;
     }
     z.next_out = reinterpret_cast<Bytef*>(part.data());
@@ -144,7 +176,6 @@ std::string compressed_for(const std::string& path, std::string_view bytes) {
     status = deflate(&z, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
     out.append(part.data(), part.size() - z.avail_out);
   }
-  deflateEnd(&z);
   return out;
 }
 

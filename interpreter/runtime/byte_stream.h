@@ -21,6 +21,8 @@ class ByteStream {
   ByteStream& operator=(ByteStream&&) noexcept;
   /// Up to `size` bytes; 0 at the end. Error `io` naming file and place where the file is damaged or ends too early.
   size_t read(char* to, size_t size);
+  /// The share of the file that was read; -1 where it has no size.
+  double share() const;
   struct Source;
 
  private:

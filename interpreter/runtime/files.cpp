@@ -9,14 +9,14 @@
 #include <cerrno>
 
 #include "interpreter/runtime/byte_stream.h"
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/text_arena.h"
 #include "interpreter/runtime/unicode.h"
 
 namespace tercet {
 namespace {
 
-constexpr int64_t first_read = 64 << 10, largest_read = 16 << 20;
+constexpr int64_t first_read = 64 << 10, largest_read = 4 << 20;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 [[noreturn]] void system_error(const char* what, const std::string& path, int error) {
@@ -48,7 +48,7 @@ Bytes read_compressed(const std::string& path) {
   for (;;) {
     if (bytes.size == bytes.buffer->size()) {
       std::shared_ptr<Buffer> larger = Buffer::allocate(2 * bytes.size);
-      std::memcpy(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
+      copy_bytes(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
       bytes.buffer = std::move(larger);
     }
     const int64_t room = std::min(bytes.buffer->size() - bytes.size, largest_read);
@@ -71,7 +71,7 @@ Bytes read_all(const std::string& path) {
     poll();
     if (bytes.size == bytes.buffer->size()) {
       std::shared_ptr<Buffer> larger = Buffer::allocate(2 * bytes.size);
-      std::memcpy(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
+      copy_bytes(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
       bytes.buffer = std::move(larger);
     }
     int64_t room = std::min(bytes.buffer->size() - bytes.size, largest_read);
@@ -91,7 +91,7 @@ void check_utf8(const std::string& path, std::string_view text) {
   fail(Kind::Io, {},
        fmt::format("\"{}\" is not UTF-8 text: byte 0x{:02x} at line {}, byte {} of the line (offset {} in the file)", path,
                    static_cast<unsigned char>(text[at]), line, at - line_begin + 1, at),
-       "convert it first, for example with: iconv -f latin1 -t utf-8");
+       "convert it (iconv -f latin1 -t utf-8), or read it with errors=\"replace\"");
 }
 
 /// A string array whose elements refer to the file's bytes.
@@ -100,6 +100,7 @@ Array refer_to(const FileText& file, const std::vector<std::string_view>& texts)
   for (size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].size() > UINT32_MAX)
       fail(Kind::Limit, {}, fmt::format("\"{}\" has a text of more than 4 GiB, which is more than a string can hold", file.path));
+    poll_at(static_cast<int64_t>(i));
     out.data<StringRef>()[i] = StringRef(texts[i]);
   }
   out.owners.push_back(file.buffer);
@@ -113,9 +114,15 @@ FileBytes load_bytes(const std::string& path) {
   return {path, bytes.buffer, {reinterpret_cast<const char*>(bytes.buffer->data()), static_cast<size_t>(bytes.size)}};
 }
 
-FileText load_text(const std::string& path) {
+FileText load_text(const std::string& path, InvalidBytes invalid) {
   Bytes bytes = read_all(path);
   std::string_view text(reinterpret_cast<const char*>(bytes.buffer->data()), static_cast<size_t>(bytes.size));
+  if (invalid == InvalidBytes::Replace && !is_valid_utf8(text)) {
+    const std::string repaired = replace_invalid_utf8(text);
+    bytes = {Buffer::allocate(static_cast<int64_t>(repaired.size())), static_cast<int64_t>(repaired.size())};
+    std::memcpy(bytes.buffer->data(), repaired.data(), repaired.size());
+    text = {reinterpret_cast<const char*>(bytes.buffer->data()), repaired.size()};
+  }
   check_utf8(path, text);
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   return {path, std::move(bytes.buffer), text};
@@ -123,8 +130,13 @@ FileText load_text(const std::string& path) {
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
+  size_t count = 0;
+  in_strips(static_cast<int64_t>(text.size()), [&](int64_t begin, int64_t end) {
+    count += static_cast<size_t>(std::count(text.begin() + begin, text.begin() + end, '\n'));
+  });
+  lines.reserve(count + 1);
   while (!text.empty()) {
-    size_t end = text.find('\n');
+    size_t end = find_part(text, "\n");
     std::string_view line = text.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.push_back(line);
@@ -134,13 +146,13 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-Array read_text(const std::string& path) {
-  FileText file = load_text(path);
+Array read_text(const std::string& path, InvalidBytes invalid) {
+  FileText file = load_text(path, invalid);
   return refer_to(file, {file.text}).row(0);
 }
 
-Array read_lines(const std::string& path) {
-  FileText file = load_text(path);
+Array read_lines(const std::string& path, InvalidBytes invalid) {
+  FileText file = load_text(path, invalid);
   return refer_to(file, lines_of(file.text));
 }
 

@@ -228,8 +228,8 @@ Array column_of(std::vector<LineReader>& readers, size_t c, int64_t rows, const 
 
 }  // namespace
 
-Columns read_jsonl(const std::string& path, const std::vector<std::string>& selected) {
-  FileText file = load_text(path);
+Columns read_jsonl(const std::string& path, const std::vector<std::string>& selected, InvalidBytes invalid) {
+  FileText file = load_text(path, invalid);
   std::vector<Line> lines = json_lines(file);
   if (lines.empty()) fail(Kind::Io, {}, fmt::format("\"{}\" holds no JSON object to learn the columns from", path));
   std::vector<std::string> names = selected.empty() ? keys_of(file, lines.front()) : selected;

@@ -7,6 +7,7 @@
 
 #include "interpreter/runtime/byte_stream.h"
 #include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/text_arena.h"
 #include "interpreter/runtime/unicode.h"
 
 namespace tercet {
@@ -20,9 +21,10 @@ class LineStream {
   explicit LineStream(const std::string& path) : path_(path), bytes_(path) {}
   const std::string& path() const { return path_; }
   int64_t line() const { return line_; }
+  double share() const { return bytes_.share(); }
 
   /// The next lines, fewer at the end. They refer to a block that the array keeps.
-  Array next(int64_t count) {
+  Array next(int64_t count, InvalidBytes invalid) {
     std::vector<std::pair<size_t, size_t>> found;   // begin, length in the block
     std::string block = std::move(rest_);
     size_t at = 0, searched = 0;
@@ -47,17 +49,21 @@ class LineStream {
     std::shared_ptr<Buffer> kept = Buffer::allocate(static_cast<int64_t>(block.size()));
     std::memcpy(kept->data(), block.data(), block.size());
     const char* text = reinterpret_cast<const char*>(kept->data());
+    TextArena repaired;
     for (size_t i = 0; i < found.size(); ++i) {
       std::string_view line(text + found[i].first, found[i].second);
       if (line.ends_with('\r')) line.remove_suffix(1);
-      check(line);
-      if (line.size() > UINT32_MAX) fail(Kind::Limit, {}, fmt::format("\"{}\" has a line of more than 4 GiB", path_));
-      out.data<StringRef>()[i] = StringRef(line);
+      const size_t bad = find_invalid_utf8(line);
+      const bool replaced = bad != std::string_view::npos && invalid == InvalidBytes::Replace;
+      if (bad != std::string_view::npos && !replaced) fail_invalid(line, bad);
+      if (line.size() > (replaced ? UINT32_MAX / 3 : UINT32_MAX)) fail(Kind::Limit, {}, fmt::format("\"{}\" has a line of more than 4 GiB", path_));
+      out.data<StringRef>()[i] = replaced ? repaired.add(replace_invalid_utf8(line)) : StringRef(line);
       ++line_;
       offset_ += static_cast<int64_t>(found[i].second) + 1;
       poll_at(static_cast<int64_t>(i));
     }
     out.owners.push_back(kept);
+    repaired.give_to(out);
     return out;
   }
   bool at_end() { return rest_.empty() && !more(rest_); }
@@ -70,13 +76,11 @@ class LineStream {
     block.resize(before + got);
     return got > 0;
   }
-  void check(std::string_view line) const {
-    const size_t at = find_invalid_utf8(line);
-    if (at == std::string_view::npos) return;
+  [[noreturn]] void fail_invalid(std::string_view line, size_t at) const {
     fail(Kind::Io, {},
          fmt::format("\"{}\" is not UTF-8 text: byte 0x{:02x} at line {}, byte {} of the line (offset {} in the text)", path_,
                      static_cast<unsigned char>(line[at]), line_ + 1, at + 1, offset_ + static_cast<int64_t>(at)),
-         "convert it first, for example with: iconv -f latin1 -t utf-8");
+         "convert it (iconv -f latin1 -t utf-8), or read it with errors=\"replace\"");
   }
 
   std::string path_;
@@ -93,7 +97,7 @@ struct OpenStreams {
 
 }  // namespace
 
-LineChunk read_line_chunk(const std::string& path, int64_t from, int64_t count) {
+LineChunk read_line_chunk(const std::string& path, int64_t from, int64_t count, InvalidBytes invalid) {
   if (count < 1) fail(Kind::Value, {}, fmt::format("a chunk has at least one line, and this asks for {}", count));
   static OpenStreams open;
   std::optional<LineStream> stream;
@@ -108,11 +112,12 @@ LineChunk read_line_chunk(const std::string& path, int64_t from, int64_t count) 
   }
   if (!stream) {
     stream.emplace(path);
-    while (stream->line() < from && stream->next(std::min(count, from - stream->line())).count() > 0) {}
+    while (stream->line() < from && stream->next(std::min(count, from - stream->line()), invalid).count() > 0) {}
   }
-  LineChunk out{stream->next(count), -1};
+  LineChunk out{stream->next(count, invalid), -1, 1};
   if (stream->at_end()) return out;
   out.next = stream->line();
+  out.share = stream->share();
   std::scoped_lock lock(open.mutex);
   constexpr size_t most_open = 8;
   if (open.streams.size() >= most_open) open.streams.erase(open.streams.begin());

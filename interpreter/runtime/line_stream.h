@@ -7,14 +7,16 @@
 #include <string>
 
 #include "interpreter/runtime/array.h"
+#include "interpreter/runtime/files.h"
 
 namespace tercet {
 
 struct LineChunk {
   Array lines;        // str[up to count]
   int64_t next = -1;  // where the rest begins
+  double share = -1;  // of the file's bytes, read so far; -1: its size is not known
 };
 /// Lines as read_lines has them, of files that end in .gz and .zst too. Error `io` with line and byte for what is not UTF-8.
-LineChunk read_line_chunk(const std::string& path, int64_t from, int64_t count);
+LineChunk read_line_chunk(const std::string& path, int64_t from, int64_t count, InvalidBytes invalid = InvalidBytes::Error);
 
 }  // namespace tercet

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <atomic>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "interpreter/runtime/ascii_runs.h"
@@ -54,7 +56,7 @@ class RunPattern {
     return RunPattern(one, least);
   }
 
-  void append(const StringRef& text, std::vector<StringRef>& row) const {
+  void append(const StringRef& text, RowBuffer<StringRef>& row) const {
     std::string_view all = text.view();
     if (is_ascii(all))
       return plain_.each_run(all, [&](size_t begin, size_t end) {
@@ -126,7 +128,35 @@ class RunPattern {
   AsciiClass128 plain_{[](char) { return false; }};
 };
 
-void append_words(const StringRef& text, std::vector<StringRef>& row) {
+/// A pattern that is ready for use: by the automaton, or without.
+struct Compiled {
+  explicit Compiled(std::string_view text) : pattern(text), runs(RunPattern::read(text)) {}
+  Pattern pattern;
+  std::optional<RunPattern> runs;
+};
+
+/// Patterns are written in programs, so that they are few: the last ones stay compiled, with what their automata have learned.
+/// Making one takes longer than matching a thousand short texts.
+std::shared_ptr<const Compiled> compiled(std::string_view text) {
+  constexpr size_t kept = 32;
+  static std::mutex mutex;
+  static std::list<std::pair<std::string, std::shared_ptr<const Compiled>>> recent;
+  {
+    std::scoped_lock lock(mutex);
+    for (auto at = recent.begin(); at != recent.end(); ++at)
+      if (at->first == text) {
+        recent.splice(recent.begin(), recent, at);
+        return at->second;
+      }
+  }
+  auto made = std::make_shared<const Compiled>(text);
+  std::scoped_lock lock(mutex);
+  recent.emplace_front(std::string(text), made);
+  if (recent.size() > kept) recent.pop_back();
+  return made;
+}
+
+void append_words(const StringRef& text, RowBuffer<StringRef>& row) {
   std::string_view all = text.view();
   static const AsciiClass128 letters([](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
   if (is_ascii(all) && all.find('\'') == std::string_view::npos)   // no apostrophe, which may stand inside a word
@@ -141,7 +171,7 @@ void append_words(const StringRef& text, std::vector<StringRef>& row) {
   }
 }
 
-void append_chars(const StringRef& text, std::vector<StringRef>& row) {
+void append_chars(const StringRef& text, RowBuffer<StringRef>& row) {
   std::string_view all = text.view();
   for (size_t at = 0; at < all.size();) {
     size_t begin = at;
@@ -151,7 +181,7 @@ void append_chars(const StringRef& text, std::vector<StringRef>& row) {
   }
 }
 
-void append_matches(const RE2& expression, const StringRef& text, std::vector<StringRef>& row) {
+void append_matches(const RE2& expression, const StringRef& text, RowBuffer<StringRef>& row) {
   std::string_view all = text.view();
   const re2::StringPiece piece(all.data(), all.size());
   re2::StringPiece groups[2];
@@ -174,19 +204,20 @@ Array tokenize(const Array& texts, std::string_view kind) {
   if (kind == "words") return map_to_rows<StringRef>(texts, DType::Str, append_words);
   if (kind == "chars") return map_to_rows<StringRef>(texts, DType::Str, append_chars);
   if (kind == "bytes") return text_bytes(texts);
-  Pattern pattern(kind);   // errors are this one's, whichever way it is matched
-  if (std::optional<RunPattern> runs = RunPattern::read(kind))
-    return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) { runs->append(text, row); });
-  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
-    append_matches(pattern.expression, text, row);
+  const std::shared_ptr<const Compiled> pattern = compiled(kind);
+  if (const std::optional<RunPattern>& runs = pattern->runs)
+    return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, RowBuffer<StringRef>& row) { runs->append(text, row); });
+  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, RowBuffer<StringRef>& row) {
+    append_matches(pattern->pattern.expression, text, row);
   });
 }
 
-size_t count_groups(std::string_view text) { return static_cast<size_t>(std::max(1, Pattern(text).expression.NumberOfCapturingGroups())); }
+size_t count_groups(std::string_view text) { return static_cast<size_t>(std::max(1, compiled(text)->pattern.expression.NumberOfCapturingGroups())); }
 
 std::vector<Array> extract(const Array& texts, std::string_view text) {
-  Pattern pattern(text);
-  const int groups = pattern.expression.NumberOfCapturingGroups(), wanted = groups + 1;
+  const std::shared_ptr<const Compiled> ready = compiled(text);
+  const RE2& expression = ready->pattern.expression;
+  const int groups = expression.NumberOfCapturingGroups(), wanted = groups + 1;
   const StringRef* in = texts.data<StringRef>();
   std::vector<Array> out;
   for (int g = 0; g < std::max(1, groups); ++g) {
@@ -198,7 +229,7 @@ std::vector<Array> extract(const Array& texts, std::string_view text) {
     for (int64_t i = begin; i < end; ++i) {
       poll_at(i);
       std::string_view all = in[i].view();
-      bool yes = pattern.expression.Match(re2::StringPiece(all.data(), all.size()), 0, all.size(), RE2::UNANCHORED, found.data(), wanted);
+      bool yes = expression.Match(re2::StringPiece(all.data(), all.size()), 0, all.size(), RE2::UNANCHORED, found.data(), wanted);
       for (size_t g = 0; g < out.size(); ++g) {
         const re2::StringPiece& part = found[groups ? g + 1 : 0];
         out[g].data<StringRef>()[i] = yes && part.data() ? StringRef(std::string_view(part.data(), part.size())) : StringRef();
@@ -209,9 +240,9 @@ std::vector<Array> extract(const Array& texts, std::string_view text) {
 }
 
 Array matches(const Array& texts, std::string_view text) {
-  Pattern pattern(text);
+  const std::shared_ptr<const Compiled> ready = compiled(text);
   return map_to_number<bool>(texts, [&](std::string_view t) {
-    return RE2::PartialMatch(re2::StringPiece(t.data(), t.size()), pattern.expression);
+    return RE2::PartialMatch(re2::StringPiece(t.data(), t.size()), ready->pattern.expression);
   });
 }
 

@@ -11,9 +11,16 @@ namespace tercet {
 /// Offset of the first byte that is not part of valid UTF-8, or npos. No overlong forms, surrogates, or > U+10FFFF.
 size_t find_invalid_utf8(std::string_view text);
 bool is_valid_utf8(std::string_view text);
+/// Valid UTF-8: every byte that begins no valid sequence, together with those behind it that a longer sequence could begin with
+/// (the "maximal subpart" of The Unicode Standard, section 3.9), becomes one U+FFFD. What Python and browsers do.
+/// Example: "a\xE4\xBD\xFFz" becomes "a\uFFFD\uFFFDz".
+std::string replace_invalid_utf8(std::string_view text);
 
 /// Number of code points.
 int64_t count_code_points(std::string_view text);
+/// text.find(part, from), and a.compare(b); both poll within long texts.
+size_t find_part(std::string_view text, std::string_view part, size_t from = 0);
+int compare_texts(std::string_view a, std::string_view b);
 /// Reads the code point at `*at` and moves `*at` behind it. A malformed byte reads as U+FFFD.
 uint32_t next_code_point(std::string_view text, size_t* at);
 void append_code_point(std::string& out, uint32_t code_point);
