@@ -44,6 +44,7 @@ struct Driver::State {
     s.backend = make_backend();
     s.compile = {.threads = options.threads, .simd_bits = options.simd_bits};
     s.jit_all = options.jit_all;
+    s.memory_bytes = options.memory_bytes;
     s.arguments = options.arguments;
     s.devices = options.device_ids.empty() ? options.devices : static_cast<int>(options.device_ids.size());
     s.device_timeout_seconds = options.device_timeout;
