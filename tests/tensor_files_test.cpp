@@ -153,6 +153,18 @@ TEST_CASE("a file is read in the memory of its chunks", "[files]") {
   CHECK(printed == "2200000\n");
 }
 
+TEST_CASE("vocabularies in files keep their entry for unknown tokens", "[files]") {
+  test::TemporaryFolder folder;
+  Session session(SessionOptions{});
+  auto ends_well = [&](const std::string& program) { return session.run(session.add_source("test", program)).ok(); };
+  for (const char* unknown : {"", ", unknown=\"<unk>\""}) {
+    const std::string path = "\"" + folder.path() + "/voc.jsonl\"", all = std::string("let v = vocab([\"b\", \"a\", \"a\"]") + unknown + ")\n";
+    REQUIRE(ends_well(all + "save_vocab(v, " + path + ")"));
+    REQUIRE(ends_well("let w = load_vocab(" + path + ")"));
+    CHECK(ends_well(std::string("let x = [\"z\", \"b\", \"a\"]\nassert(all(encode(w, x) == encode(v, x)) and len(encode(w, x)) == ") + (*unknown ? "3" : "2") + ", \"another vocabulary\")"));
+  }
+}
+
 TEST_CASE("tables of comma-separated values", "[files]") {
   test::TemporaryFolder folder;
   const std::string path = folder.path() + "/a.csv";
