@@ -21,6 +21,20 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
+// What is handed to LLVM: instructions of one kernel, of which its time grows faster than in proportion, and of all kernels
+// together. Larger programs are written by programs; they run on the reference evaluator.
+constexpr size_t most_of_kernel = 20'000, most_in_all = 200'000;
+
+bool is_too_large(const ProgramSet& set) {
+  size_t all = 0;
+  for (const auto& p : set.programs)
+    for (const Kernel& k : p->kernels) {
+      if (k.nodes.size() > most_of_kernel) return true;
+      all += k.nodes.size();
+    }
+  return all > most_in_all;
+}
+
 class LlvmExecutable final : public Executable {
  public:
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
@@ -30,11 +44,12 @@ class LlvmExecutable final : public Executable {
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
-        code_(compile_kernels(set_, simd_bits_, cache)),
+        too_large_(is_too_large(set_)),
+        code_(too_large_ ? MachineCode{} : compile_kernels(set_, simd_bits_, cache)),
         all_ms_(milliseconds_since(begun_)) {}
 
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
-    if (!sizes_.hold(arguments)) {   // a check will fail
+    if (too_large_ || !sizes_.hold(arguments)) {   // or a check will fail
       RepeatingContext reference(outer, 0);
       return evaluate(*function_, reference, std::move(arguments));
     }
@@ -56,12 +71,14 @@ class LlvmExecutable final : public Executable {
 
   std::string dump(const std::string& stage) const override {
     if (stage == "kernels") return print(set_);
+    if (too_large_ && (stage == "llvm" || stage == "asm")) fail(Kind::Limit, {}, "this function is too large to be compiled", "it runs on the interpreter; make functions smaller");
     if (stage == "llvm") return llvm_text(set_);
     if (stage == "asm") return assembly_text(set_, simd_bits_);
     fail(Kind::Value, {}, "compiled code has no stage `" + stage + "`", "it has kernels, llvm and asm");
   }
 
   std::string explain(std::span<const Array> arguments) const override {
+    if (too_large_) return "too large to be compiled: it runs on the interpreter\n";
     return fmt::format("{} in {:.2g} ms (planning {:.2g} ms); vectors of {} bits, {} thread{} at most\n",
                        code_.from_cache ? "code found in the cache on disk" : "compiled", all_ms_, plan_ms_, simd_bits_,
                        run_.threads, run_.threads == 1 ? "" : "s") +
@@ -76,6 +93,7 @@ class LlvmExecutable final : public Executable {
   double plan_ms_;
   RunOptions run_;
   int simd_bits_;
+  bool too_large_;
   MachineCode code_;
   double all_ms_;
 };

@@ -33,19 +33,24 @@ int64_t memory_of(const tct_limits& limits) { return limits.memory_bytes ? limit
 int depth_of(const tct_limits& limits) { return limits.call_depth ? limits.call_depth : 100'000; }
 void require_limits(const tct_limits& l) { require(l.memory_bytes >= 0 && l.deadline_ms >= 0 && l.call_depth >= 0, "a limit is negative"); }
 
-/// What a run of a session came to.
-tct_status outcome(tct_session* s, Outcome o, tct_error** out_error, tct_value** out_value) {
-  if (!o.ok()) return give(make_error(o.diagnostics, s->session.sources()), out_error);
-  if (out_value) *out_value = o.value ? new_value(std::move(*o.value)) : nullptr;
-  return TCT_OK;
-}
-
 const SourceFile& source_of(tct_session* s, tct_str source, tct_str name) {
   require(s, "the session is NULL");
   return s->session.add_source(std::string(view_of(name)), std::string(view_of(source)));
 }
 
 }  // namespace
+
+tct_status tercet::embed::outcome(tct_session* s, Outcome o, tct_error** out_error, tct_value** out_value) {
+  if (!o.ok()) return give(make_error(o.diagnostics, s->session.sources()), out_error);
+  if (out_value) *out_value = o.value ? new_value(std::move(*o.value)) : nullptr;
+  return TCT_OK;
+}
+
+void tercet::embed::HostProgress::advanced(const LoopProgress& outer, const LoopProgress* inner) {
+  auto of = [](const LoopProgress& p) { return tct_progress{p.done, p.total, p.share}; };
+  const tct_progress loop = of(outer), inside = inner ? of(*inner) : tct_progress{};
+  tell(context, &loop, inner ? &inside : nullptr);
+}
 
 tct_session::~tct_session() { tct_engine_release(engine); }
 
@@ -95,8 +100,14 @@ TCT_API tct_status tct_session_create(tct_engine* engine, const tct_session_opti
     s.files = (o.capabilities & TCT_CAP_FILES) != 0;
     s.devices = o.devices;
     if (o.device_timeout_s > 0) s.device_timeout_seconds = o.device_timeout_s;
+    if (o.stop) s.stop = [stop = o.stop, context = o.stop_context] { return stop(context) != 0; };
+    require(o.arguments || o.argument_count == 0, "the arguments are NULL");
+    for (size_t i = 0; i < o.argument_count; ++i) s.arguments.emplace_back(view_of(o.arguments[i]));
     if (o.write) s.write = [write = o.write, context = o.write_context](std::string_view text) { write(context, text.data(), text.size()); };
-    *out_session = std::make_unique<tct_session>(engine, std::move(s)).release();
+    auto session = std::make_unique<tct_session>(engine, std::move(s));
+    session->progress.tell = o.progress;
+    session->progress.context = o.progress_context;
+    *out_session = session.release();
     return TCT_OK;
   });
 }
@@ -118,7 +129,16 @@ TCT_API tct_status tct_eval(tct_session* session, tct_str source, tct_str name, 
   return guarded(out_error, [&] {
     const SourceFile& file = source_of(session, source, name);
     session->session.clear_interrupt();
+    ProgressScope listening(session->progress.tell ? &session->progress : nullptr);
     return outcome(session, session->session.run(file), out_error, out_value);
+  });
+}
+
+TCT_API tct_status tct_measure(tct_session* session, tct_str source, tct_str name, tct_value** out_value, tct_error** out_error) {
+  return guarded(out_error, [&] {
+    const SourceFile& file = source_of(session, source, name);
+    session->session.clear_interrupt();
+    return outcome(session, session->session.rerun(file), out_error, out_value);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "interpreter/engine/callable.h"
 #include "interpreter/engine/session.h"
+#include "interpreter/runtime/progress.h"
 #include "tercet/tercet.h"
 
 namespace tercet::embed {
@@ -26,6 +27,14 @@ class Counted {
   std::atomic<int64_t> count_{1};
 };
 
+/// Tells a host how far loops are.
+struct HostProgress final : ProgressListener {
+  void (*tell)(void*, const tct_progress*, const tct_progress*) = nullptr;
+  void* context = nullptr;
+  void advanced(const LoopProgress& outer, const LoopProgress* inner) override;
+  void ended() override { tell(context, nullptr, nullptr); }
+};
+
 }  // namespace tercet::embed
 
 struct tct_engine : tercet::embed::Counted {
@@ -38,6 +47,7 @@ struct tct_session : tercet::embed::Counted {
   ~tct_session();
   tct_engine* engine;
   tercet::Session session;
+  tercet::embed::HostProgress progress;
 };
 
 struct tct_function : tercet::embed::Counted {
@@ -50,7 +60,7 @@ struct tct_value : tercet::embed::Counted {
   const tercet::Value value;
   // Made when first asked for.
   mutable std::mutex mutex;
-  mutable std::unique_ptr<const std::string> type, text;
+  mutable std::unique_ptr<const std::string> type, text, full_type, echo;
 };
 
 struct tct_error : tercet::embed::Counted {
@@ -90,5 +100,7 @@ template <class F> tct_status guarded(tct_error** out_error, F f) noexcept {
 }
 
 tct_value* new_value(Value v);
+/// What a run of a session came to, for the caller.
+tct_status outcome(tct_session* session, Outcome o, tct_error** out_error, tct_value** out_value);
 
 }  // namespace tercet::embed

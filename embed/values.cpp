@@ -1,5 +1,6 @@
 // Values: what they are, and trees of them.
 #include "embed/handles.h"
+#include "interpreter/engine/echo.h"
 
 using namespace tercet;
 using namespace tercet::embed;
@@ -59,6 +60,8 @@ TCT_API tct_kind tct_value_kind(const tct_value* value) {
 }
 TCT_API tct_str tct_value_type(const tct_value* value) { return remembered(value, &tct_value::type, [](const Value& v) { return type_text(v); }); }
 TCT_API tct_str tct_value_text(const tct_value* value) { return remembered(value, &tct_value::text, [](const Value& v) { return value_text(v); }); }
+TCT_API tct_str tct_value_full_type(const tct_value* value) { return remembered(value, &tct_value::full_type, [](const Value& v) { return full_type(v); }); }
+TCT_API tct_str tct_value_echo(const tct_value* value) { return remembered(value, &tct_value::echo, [](const Value& v) { return echo_text(v); }); }
 
 TCT_API size_t tct_value_count(const tct_value* value) {
   auto* all = elements_of(value);

@@ -6,6 +6,7 @@
 #include "TercetParser.h"
 #include "antlr4-runtime.h"
 
+#include "base/poll.h"
 #include "grammar/syntax_tree.h"
 #include "grammar/unicode.h"
 
@@ -158,6 +159,7 @@ class RecordingParser final : public TercetParser, public antlr4::tree::ParseTre
   void enterEveryRule(antlr4::ParserRuleContext* ctx) override {
     auto rule = static_cast<Rule>(ctx->getRuleIndex());
     auto at = static_cast<uint32_t>(tokens_->at());
+    poll_at(at);
     if (rule == Rule::Operand) check_stack(list_.span(list_.tokens[at]));
     auto node = static_cast<uint32_t>(result.tree.nodes.size());
     if (rule == Rule::Statement) statements_.push_back(node);
@@ -265,6 +267,7 @@ std::vector<Token> lex(const SourceFile& source, size_t begin, size_t end) {
   std::vector<Token> tokens;
   tokens.reserve((end - begin) / 2);
   while (stream.index() < end) {
+    poll_at(static_cast<int64_t>(tokens.size()));
     auto at = static_cast<uint32_t>(stream.index());
     size_t type = simulator->match(&stream, 0);
     tokens.push_back({static_cast<TokenType>(type), false, at, static_cast<uint32_t>(stream.index()), 0});

@@ -101,6 +101,8 @@ ParseResult parse(const SourceFile& source) {
     parse_valid_text(source, out);
   } catch (const Failure& failure) {
     out.diagnostics.insert(out.diagnostics.end(), failure.diagnostics().begin(), failure.diagnostics().end());
+  } catch (const std::bad_alloc&) {
+    throw;   // for the session to tell
   } catch (const std::exception& error) {
     out.diagnostics.push_back(diagnostic(Kind::Internal, source.span(0, 0), error.what(), ""));
   }

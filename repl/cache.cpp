@@ -4,11 +4,9 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <tercet/tercet.hpp>
 
 #include "repl/options.h"
-#if TERCET_HAS_LLVM
-#include "codegen/backend.h"
-#endif
 
 namespace tercet {
 namespace {
@@ -30,27 +28,25 @@ std::string cache_directory() {
 }
 
 int run_cache_command(const std::string& action) {
-#if TERCET_HAS_LLVM
   std::string directory = cache_directory();
   if (directory.empty()) {
     std::cout << "the cache is off\n";
     return exit_ok;
   }
-  CacheInfo info = cache_info(directory);
-  if (!info.unusable.empty()) {
-    std::cerr << fmt::format("tercet: the cache {} is not used: {}\n", directory, info.unusable);
+  auto failed = [](const Error& error) {
+    std::cerr << "tercet: " << error.message() << "\n";
     return exit_failed;
-  }
+  };
   if (action == "clear") {
-    std::cout << fmt::format("removed {} from {}\n", programs(clear_cache(directory)), directory);
+    Result<int64_t> removed = Engine::clear_cache(directory);
+    if (!removed) return failed(removed.error());
+    std::cout << fmt::format("removed {} from {}\n", programs(*removed), directory);
     return exit_ok;
   }
-  std::cout << fmt::format("{}: {}, {} kB of at most {} kB\n", directory, programs(info.entries), info.bytes / 1000, info.most_bytes / 1000);
+  Result<tct_cache_info> info = Engine::cache_info(directory);
+  if (!info) return failed(info.error());
+  std::cout << fmt::format("{}: {}, {} kB of at most {} kB\n", directory, programs(info->programs), info->bytes / 1000, info->most_bytes / 1000);
   return exit_ok;
-#else
-  std::cerr << "tercet: this build has no compiler, so nothing to keep of it (`cache " << action << "`)\n";
-  return exit_failed;
-#endif
 }
 
 }  // namespace tercet

@@ -28,7 +28,7 @@ void write_all(std::string_view text) {
 }
 
 /// The share of a loop that is done, with what its step has done so far; -1: nobody knows.
-double share_done(const LoopProgress& loop, double step) {
+double share_done(const tct_progress& loop, double step) {
   if (loop.share >= 0) return std::min(loop.share, 1.0);
   if (loop.total < 0) return -1;
   if (loop.total == 0) return 1;
@@ -40,7 +40,7 @@ std::string grouped(int64_t n) {
   for (auto at = static_cast<int64_t>(out.size()) - 3; at > 0; at -= 3) out.insert(static_cast<size_t>(at), ",");
   return out;
 }
-std::string steps_text(const LoopProgress& loop) {
+std::string steps_text(const tct_progress& loop) {
   return loop.total < 0 ? fmt::format("step {}", grouped(loop.done)) : fmt::format("{} of {}", grouped(loop.done), grouped(loop.total));
 }
 
@@ -62,7 +62,7 @@ std::string bar(double share, int columns) {
 
 }  // namespace
 
-std::string progress_line(const LoopProgress& outer, const LoopProgress* inner, double seconds, int width) {
+std::string progress_line(const tct_progress& outer, const tct_progress* inner, double seconds, int width) {
   const double share = share_done(outer, inner ? share_done(*inner, 0) : 0);
   std::string text = steps_text(outer);
   if (inner) text += ", " + steps_text(*inner);
@@ -81,7 +81,7 @@ bool ProgressBar::is_possible() {
   return isatty(STDERR_FILENO) && terminal && *terminal && std::string_view(terminal) != "dumb";
 }
 
-void ProgressBar::advanced(const LoopProgress& outer, const LoopProgress* inner) {
+void ProgressBar::advanced(const tct_progress& outer, const tct_progress* inner) {
   const auto now = Clock::now();
   if (!running_) {      // the first step counts from its end: of loops that are over soon nobody needs to know
     running_ = true;

@@ -5,17 +5,17 @@
 #pragma once
 #include <chrono>
 #include <string>
+#include <tercet/tercet.hpp>
 
-#include "interpreter/runtime/progress.h"
 
 namespace tercet {
 
-class ProgressBar final : public ProgressListener {
+class ProgressBar {
  public:
   /// Is standard error a terminal that a line can be taken back on?
   static bool is_possible();
-  void advanced(const LoopProgress& outer, const LoopProgress* inner) override;
-  void ended() override;
+  void advanced(const tct_progress& outer, const tct_progress* inner);
+  void ended();
   /// Takes it away; to be called before other output.
   void clear();
 
@@ -26,6 +26,6 @@ class ProgressBar final : public ProgressListener {
 };
 
 /// The line for loops that have run for `seconds`, at most `width` columns wide.
-std::string progress_line(const LoopProgress& outer, const LoopProgress* inner, double seconds, int width);
+std::string progress_line(const tct_progress& outer, const tct_progress* inner, double seconds, int width);
 
 }  // namespace tercet

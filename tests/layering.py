@@ -55,6 +55,8 @@ def problems_of(path, text, exists):
         if path.startswith("include/"):
             if "/" in target and not target.startswith("tercet/"):
                 found.append(f"a public header includes {target}")
+        elif here == "repl" and there and here != there:
+            found.append(f"the program uses the public interface (tercet/) alone, and includes {target}")
         elif there and here != there and RANK[there] >= RANK[here]:
             found.append(f"{here} includes {target} of {there}, which is not below it")
         if there and not exists(target):
@@ -107,7 +109,9 @@ def self_test():
     assert problems_of("interpreter/ops/a.cpp", "#include <llvm/IR/Module.h>", anything)
     assert problems_of("include/tercet/tercet.h", '#include "base/source.h"', anything)
     assert problems_of("base/a.cpp", '#include "base/gone.h"', lambda path: False)
-    assert not problems_of("repl/a.cpp", '#include "codegen/jit/jit.h"\n#include <vector>', anything)
+    assert problems_of("repl/a.cpp", '#include "codegen/jit/jit.h"', anything)
+    assert not problems_of("repl/a.cpp", '#include "repl/b.h"\n#include <tercet/tercet.hpp>\n#include <vector>', anything)
+    assert not problems_of("embed/a.cpp", '#include "codegen/jit/jit.h"\n#include <vector>', anything)
     assert list(one_file_problems({"a.h": "#include <antlr4-runtime.h>"}))
     one, other = "namespace tercet {\nstruct A {\n};\n}  // namespace tercet", "namespace tercet {\nclass A : public B {\n"
     assert list(double_types({"a.h": one, "b.h": other}))

@@ -45,7 +45,7 @@ template <class T> void check_sorting() {
       for (int64_t i = 0; i < n * stride; ++i) x[static_cast<size_t>(i)] = random_element<T>(random, mode);
       auto at = [&](int32_t i) { return x[static_cast<size_t>(i * stride)]; };
       INFO(name_of(dtype_for<T>()) << " n " << n << " mode " << mode);
-      std::vector<int32_t> order, expected(static_cast<size_t>(n));
+      Scratch<int32_t> order, expected(static_cast<size_t>(n));
       for (bool descending : {false, true}) {
         stable_order(x.get(), n, stride, descending, order);
         std::iota(expected.begin(), expected.end(), 0);
@@ -65,7 +65,7 @@ template <class T> void check_sorting() {
         top_order(x.get(), n, k, order);
         std::iota(expected.begin(), expected.end(), 0);
         std::stable_sort(expected.begin(), expected.end(), [&](int32_t a, int32_t b) { return larger(at(a), at(b)); });
-        CHECK(order == std::vector<int32_t>(expected.begin(), expected.begin() + k));
+        CHECK(order == Scratch<int32_t>(expected.begin(), expected.begin() + k));
       }
     }
 }
@@ -88,9 +88,9 @@ TEST_CASE("sort, argsort and top_k of every dtype", "[sort]") {
 
 TEST_CASE("top_k takes NaN as the largest", "[sort]") {
   const float x[] = {NAN, -INFINITY, INFINITY, 0};
-  std::vector<int32_t> order;
+  Scratch<int32_t> order;
   top_order(x, 4, 3, order);
-  CHECK(order == std::vector<int32_t>{0, 2, 3});
+  CHECK(order == Scratch<int32_t>{0, 2, 3});
 }
 
 }  // namespace

@@ -7,15 +7,20 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 
 #include "base/diagnostic.h"
 #include "codegen/jit/program_key.h"
 #include "codegen/jit/target.h"
 #include "codegen/llvm/module.h"
+#include "interpreter/runtime/parallel.h"
 
 namespace tercet::codegen {
 namespace {
+
+/// A part's kernels take some 20 ms to compile.
+constexpr size_t nodes_of_part = 800, nodes_around = 16;
 
 template <class T>
 T checked(llvm::Expected<T> value) {
@@ -37,15 +42,19 @@ class Jit {
   Jit() { linker_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_of_host(256)).create()); }
 
   std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    while (!lock.try_lock_for(std::chrono::milliseconds(10))) poll();   // while others compile
     llvm::TargetMachine& target = machine(simd_bits);
     prepare(module, target, simd_bits);
     return checked(llvm::orc::SimpleCompiler(target)(module));
   }
-  llvm::orc::JITDylib& link(std::unique_ptr<llvm::MemoryBuffer> object) {
-    auto& library = checked<std::reference_wrapper<llvm::orc::JITDylib>>(new_library()).get();
+  llvm::orc::JITDylib& new_library() {
+    auto library = linker_->createJITDylib("program" + std::to_string(next_.fetch_add(1)));
+    if (!library) checked(library.takeError());
+    return *library;
+  }
+  void add(llvm::orc::JITDylib& library, std::unique_ptr<llvm::MemoryBuffer> object) {
     checked(linker_->addObjectFile(library, std::move(object)));
-    return library;
   }
   KernelFunction find(llvm::orc::JITDylib& library, const std::string& name) {
     return checked(linker_->lookup(library, name)).toPtr<KernelFunction>();
@@ -55,22 +64,40 @@ class Jit {
   }
 
  private:
-  llvm::Expected<std::reference_wrapper<llvm::orc::JITDylib>> new_library() {
-    auto library = linker_->createJITDylib("program" + std::to_string(next_.fetch_add(1)));
-    if (!library) return library.takeError();
-    return std::ref(*library);
-  }
   llvm::TargetMachine& machine(int simd_bits) {
     auto& slot = machines_[simd_bits == 512];
     if (!slot) slot = make_target_machine(simd_bits);
     return *slot;
   }
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::unique_ptr<llvm::orc::LLJIT> linker_;
   std::array<std::unique_ptr<llvm::TargetMachine>, 2> machines_;
   std::atomic<uint64_t> next_{0};
 };
+
+/// Kernels that are compiled together: between parts there is a poll.
+std::vector<std::span<const KernelCode>> parts_of(std::span<const KernelCode> all) {
+  std::vector<std::span<const KernelCode>> out;
+  for (size_t begin = 0, end; begin < all.size(); begin = end) {
+    size_t nodes = 0;
+    for (end = begin; end < all.size() && (end == begin || nodes + all[end].kernel->nodes.size() <= nodes_of_part); ++end)
+      nodes += all[end].kernel->nodes.size() + nodes_around;
+    out.push_back(all.subspan(begin, end - begin));
+  }
+  return out;
+}
+
+/// From the cache, or compiled, which clears `from_cache`.
+std::unique_ptr<llvm::MemoryBuffer> object_of(Jit& jit, std::span<const KernelCode> part, int simd_bits, const ObjectCache* cache, bool& from_cache) {
+  std::optional<CacheKey> key = cache ? program_key(part, simd_bits) : std::nullopt;
+  if (std::optional<std::string> known = key ? cache->find(*key) : std::nullopt) return llvm::MemoryBuffer::getMemBufferCopy(*known);
+  from_cache = false;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::MemoryBuffer> object = jit.compile(*emit_module(context, part), simd_bits);
+  if (key) cache->store(*key, {object->getBufferStart(), object->getBufferSize()});
+  return object;
+}
 
 }  // namespace
 
@@ -82,22 +109,21 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCa
   if (!any) return code;
   std::shared_ptr<Jit> jit = Jit::instance();
   KernelCodes codes = kernel_codes(set);
-  std::optional<CacheKey> key = cache ? program_key(codes, simd_bits) : std::nullopt;
-  std::optional<std::string> known = key ? cache->find(*key) : std::nullopt;
-  code.from_cache = known.has_value();
-  std::unique_ptr<llvm::MemoryBuffer> object;
-  if (known) {
-    object = llvm::MemoryBuffer::getMemBufferCopy(*known);
-  } else {
-    llvm::LLVMContext context;
-    object = jit->compile(*emit_module(context, codes), simd_bits);
-    if (key) cache->store(*key, {object->getBufferStart(), object->getBufferSize()});
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
+  code.from_cache = true;
+  for (std::span<const KernelCode> part : parts_of(codes.all)) {
+    poll();
+    objects.push_back(object_of(*jit, part, simd_bits, cache, code.from_cache));
   }
-  llvm::orc::JITDylib& library = jit->link(std::move(object));
+  llvm::orc::JITDylib& library = jit->new_library();
   code.memory = std::shared_ptr<const void>(
       &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
+  for (auto& object : objects) jit->add(library, std::move(object));
   std::vector<KernelFunction> functions;
-  for (const KernelCode& c : codes.all) functions.push_back(jit->find(library, c.symbol));
+  for (const KernelCode& c : codes.all) {
+    poll();
+    functions.push_back(jit->find(library, c.symbol));
+  }
   for (size_t p = 0; p < codes.of.size(); ++p)
     for (size_t at : codes.of[p]) code.kernels[p].push_back(functions[at]);
   return code;
@@ -107,13 +133,13 @@ std::string llvm_text(const ProgramSet& set) {
   llvm::LLVMContext context;
   std::string text;
   llvm::raw_string_ostream out(text);
-  emit_module(context, kernel_codes(set))->print(out, nullptr);
+  emit_module(context, kernel_codes(set).all)->print(out, nullptr);
   return text;
 }
 
 std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set));
+  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all);
   std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits);
   prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;

@@ -8,7 +8,7 @@
 
 namespace tercet::codegen {
 
-/// Nothing when the code depends on what lasts no longer than the process.
-std::optional<CacheKey> program_key(const KernelCodes& codes, int simd_bits);
+/// The key of some kernels, compiled together. Nothing when the code depends on what lasts no longer than the process.
+std::optional<CacheKey> program_key(std::span<const KernelCode> codes, int simd_bits);
 
 }  // namespace tercet::codegen

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "codegen/llvm/emit.h"
+#include "interpreter/runtime/parallel.h"
 
 namespace tercet::codegen {
 
@@ -14,6 +15,7 @@ KernelCodes kernel_codes(const ProgramSet& set) {
   for (const auto& p : set.programs) {
     out.of.emplace_back();
     for (size_t i = 0; i < p->kernels.size(); ++i) {
+      poll();
       auto [at, fresh] = known.try_emplace(code_key(p->kernels[i], p->sizes), out.all.size());
       if (fresh) out.all.push_back({fmt::format("p{}_k{}", p->number, i), at->first, p.get(), &p->kernels[i]});
       out.of.back().push_back(at->second);
@@ -22,9 +24,10 @@ KernelCodes kernel_codes(const ProgramSet& set) {
   return out;
 }
 
-std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const KernelCodes& codes) {
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, std::span<const KernelCode> codes) {
   auto module = std::make_unique<llvm::Module>("tercet", context);
-  for (const KernelCode& code : codes.all) {
+  for (const KernelCode& code : codes) {
+    poll();
     Body body(*module, *code.kernel, code.program->sizes, code.symbol);
     switch (code.kernel->schedule) {
       case Schedule::Elementwise:

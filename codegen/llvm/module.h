@@ -3,6 +3,7 @@
 #include <llvm/IR/Module.h>
 
 #include <memory>
+#include <span>
 
 #include "codegen/plan/program.h"
 
@@ -22,6 +23,6 @@ struct KernelCodes {
 /// Kernels of equal code share one.
 KernelCodes kernel_codes(const ProgramSet& set);
 /// A function of KernelFunction's type for each.
-std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const KernelCodes& codes);
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, std::span<const KernelCode> codes);
 
 }  // namespace tercet::codegen

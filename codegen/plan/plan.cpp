@@ -10,6 +10,7 @@
 #include "codegen/plan/kernel_group.h"
 #include "codegen/plan/roles.h"
 #include "interpreter/ir/rewrite.h"
+#include "interpreter/runtime/parallel.h"
 
 namespace tercet::codegen {
 namespace {
@@ -54,6 +55,7 @@ class Planner {
   }
 
   void place(const Op& op) {
+    poll();
     Role role = role_of(f_, op);
     switch (role) {
       case Role::Constant:

@@ -176,8 +176,10 @@ void ProgramFrame::run_step(const NativeStep& step) {
     evaluate();
   } else {
     std::shared_ptr<MemoryBudget> budget = current_budget();
-    arena_of(options_.threads).execute([&] {
+    const Poll asked = [this] { context_.poll(); };
+    arena_of(options_.threads).execute([&] {   // maybe on another thread
       BudgetScope scope(budget);
+      PollScope poll_scope(&asked);
       evaluate();
     });
   }

@@ -59,10 +59,28 @@ class Run {
   void launch(int64_t reduced, void* const* totals) {
     int64_t work = work_of(k_, kept_, reduced);
     size_t loop = loop_to_cut();
-    if (work <= small_work || loop == k_.loops.size())
+    if (work <= small_work)
       call(ranges_, totals);
+    else if (loop == k_.loops.size())
+      k_.scatter ? in_order(ranges_, 0, work) : call(ranges_, totals);
     else
       in_chunks(ranges_, loop, work, totals);
+  }
+  /// A scatter's loops, which may not be cut for threads, are cut for polls: their parts run one after another.
+  void in_order(const Ranges& all, size_t loop, int64_t work) {
+    while (loop + 1 < k_.loops.size() && all[2 * loop + 1] - all[2 * loop] == 1) ++loop;
+    if (loop == k_.loops.size() || work <= chunk_work) return call(all, nullptr);
+    const bool vector = loop + 1 == k_.loops.size();
+    const int64_t begin = all[2 * loop], count = all[2 * loop + 1] - begin, grain = vector ? vector_chunk : 1;
+    const int64_t units = (count + grain - 1) / grain, chunks = std::min(units, (work + chunk_work - 1) / chunk_work);
+    for (int64_t c = 0; c < chunks; ++c) {
+      if (c) context_.poll();
+      Ranges ranges = all;
+      ranges[2 * loop] = begin + std::min(count, chunk_begin(c, chunks, units) * grain);
+      ranges[2 * loop + 1] = begin + std::min(count, chunk_begin(c + 1, chunks, units) * grain);
+      if (chunks == units && !vector) in_order(ranges, loop + 1, work / chunks);
+      else call(ranges, nullptr);
+    }
   }
   void call(const Ranges& ranges, void* const* totals) {
     KernelContext context{reinterpret_cast<void* const*>(l_.buffers.data()), l_.sizes, &failed_, totals, kept_, stream_};
@@ -94,7 +112,7 @@ class Run {
       Ranges ranges = all;
       ranges[2 * loop] = begin + part(c);
       ranges[2 * loop + 1] = begin + part(c + 1);
-      call(ranges, totals);
+      k_.scatter ? in_order(ranges, 0, work / chunks) : call(ranges, totals);
     };
     run_chunks(chunks, l_.options.threads, context_, one);
   }

@@ -1,6 +1,6 @@
 // The threads that compiled programs use: one oneTBB arena per number of threads, made when first needed.
 #pragma once
-#include <tbb/task_arena.h>
+#include "interpreter/runtime/device.h"
 
 namespace tercet::codegen {
 
@@ -13,7 +13,5 @@ struct RunOptions {
 int thread_count(int asked);
 /// The same for work of a device of pmap, which has fewer cores.
 RunOptions on_this_device(RunOptions options);
-/// The arena with that many slots, which lives as long as the process; on a device, that device's own.
-tbb::task_arena& arena_of(int threads);
 
 }  // namespace tercet::codegen

@@ -104,7 +104,7 @@ TCT_API void tct_error_release(tct_error* error);
 
 typedef struct tct_engine_options {
   uint32_t size;            /* sizeof *this, set by tct_engine_options_init */
-  int32_t threads;          /* that compiled code uses; 0: as many as the process may */
+  int32_t threads;          /* that programs use; 0: as many as the process may */
   int32_t simd_bits;        /* 256 or 512; 0: the widest of the machine */
   int32_t interpret;        /* not 0: compile nothing, `jit` means nothing then */
   const char* cache;        /* a folder that keeps compiled code between runs; NULL: none */
@@ -114,6 +114,15 @@ TCT_API void tct_engine_options_init(tct_engine_options* options, size_t size);
 TCT_API tct_status tct_engine_create(const tct_engine_options* options, tct_engine** out_engine, tct_error** out_error);
 TCT_API void tct_engine_retain(tct_engine* engine);
 TCT_API void tct_engine_release(tct_engine* engine);
+
+/* What a folder of compiled code holds. TCT_ERR_IO: it is not used, and why (others may write to it, …). */
+typedef struct tct_cache_info {
+  int64_t programs;
+  int64_t bytes, most_bytes; /* taken, and what may be taken */
+} tct_cache_info;
+TCT_API tct_status tct_cache_get_info(tct_str folder, tct_cache_info* out_info, tct_error** out_error);
+/* Empties it; *out_programs (may be NULL): how many there were. */
+TCT_API tct_status tct_cache_clear(tct_str folder, int64_t* out_programs, tct_error** out_error);
 
 /* ---- session ---- */
 
@@ -126,6 +135,12 @@ typedef struct tct_limits {
   int32_t reserved;         /* 0 */
 } tct_limits;
 
+/* How far a loop is: `done` of `total` steps (-1: nobody knows), or the share of a file that was read (-1: by steps). */
+typedef struct tct_progress {
+  int64_t done, total;
+  double share;
+} tct_progress;
+
 typedef struct tct_session_options {
   uint32_t size;            /* sizeof *this, set by tct_session_options_init */
   uint32_t capabilities;    /* TCT_CAP_…, 0: none */
@@ -137,6 +152,16 @@ typedef struct tct_session_options {
    * it; functions that several threads call at once call it at once. */
   void (*write)(void* context, const char* text, size_t size);
   void* write_context;
+  /* Asked now and then while a program runs or compiles, from any thread that works for it: not 0 stops it as
+   * tct_session_interrupt does. NULL: nobody is asked. */
+  int32_t (*stop)(void* context);
+  void* stop_context;
+  /* Told of each step of the outermost loop of a tct_eval, on the thread that called it, with the loop inside it or NULL; and with
+   * NULL twice when the loop has ended. Steps may take a microsecond: return soon. NULL: nobody is told. */
+  void (*progress)(void* context, const tct_progress* loop, const tct_progress* inner);
+  void* progress_context;
+  const tct_str* arguments; /* what `arguments()` gives the program; copied */
+  size_t argument_count;
 } tct_session_options;
 TCT_API void tct_session_options_init(tct_session_options* options, size_t size);
 TCT_API tct_status tct_session_create(tct_engine* engine, const tct_session_options* options, tct_session** out_session,
@@ -155,10 +180,26 @@ TCT_API tct_status tct_eval(tct_session* session, tct_str source, tct_str name, 
 /* Syntax, names, and types of functions whose parameters are annotated; runs nothing. *out_incomplete (may be NULL): 1
  * when the source ends inside of a bracket, string or block, so that a prompt should ask for more. */
 TCT_API tct_status tct_check(tct_session* session, tct_str source, tct_str name, int32_t* out_incomplete, tct_error** out_error);
+/* As tct_eval, but random keys are as if it had not run, and may have been used before: for measurements, which repeat. */
+TCT_API tct_status tct_measure(tct_session* session, tct_str source, tct_str name, tct_value** out_value, tct_error** out_error);
 /* A global of the session; TCT_ERR_NAME when there is none. */
 TCT_API tct_status tct_get(tct_session* session, tct_str name, tct_value** out_value, tct_error** out_error);
 /* Makes the value a global (a `var`). */
 TCT_API tct_status tct_set(tct_session* session, tct_str name, tct_value* value, tct_error** out_error);
+
+/* ---- for prompts and editors: texts come out as scalar strings, see tct_array_text ---- */
+
+/* 1 when the source ends inside of a bracket, string or block. */
+TCT_API int32_t tct_is_incomplete(tct_str source);
+/* What a name is, with its documentation: a global, a builtin, a function of the library. TCT_ERR_NAME: nothing. */
+TCT_API tct_status tct_help(tct_session* session, tct_str name, tct_value** out_text, tct_error** out_error);
+/* The names and words that begin with `prefix`, in order: a str[n]. */
+TCT_API tct_status tct_complete(tct_session* session, tct_str prefix, tct_value** out_names, tct_error** out_error);
+/* What a function becomes, at a stage: "ir", "batched", "optimized", "kernels", "llvm" or "asm", for arguments of these types
+ * ("f32[n, 128], i32[k]"; a name is the same size everywhere). At stage "ast", `expression` is a program, whose syntax tree is
+ * shown; at stage "statement", a program whose last statement is shown as the operations it becomes. */
+TCT_API tct_status tct_show(tct_session* session, tct_str expression, tct_str argument_types, tct_str stage, tct_value** out_text,
+                            tct_error** out_error);
 
 /* ---- functions ---- */
 
@@ -197,6 +238,9 @@ TCT_API tct_kind tct_value_kind(const tct_value* value);
 /* "f32[3, 128]", "tuple", …, and the value as `print` shows it. */
 TCT_API tct_str tct_value_type(const tct_value* value);
 TCT_API tct_str tct_value_text(const tct_value* value);
+/* Types all the way down, "(f32[3], (a: i32))" or "fn scale(x, by)"; and type and value as a prompt shows them. */
+TCT_API tct_str tct_value_full_type(const tct_value* value);
+TCT_API tct_str tct_value_echo(const tct_value* value);
 /* Elements of a tuple or fields of a record; 0 of anything else. */
 TCT_API size_t tct_value_count(const tct_value* value);
 TCT_API tct_status tct_value_at(const tct_value* value, size_t index, tct_value** out_value, tct_error** out_error);

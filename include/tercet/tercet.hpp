@@ -63,7 +63,9 @@ template <class T> class [[nodiscard]] Result {
   Result(Error error) : state_(std::move(error)) {}
   explicit operator bool() const { return state_.index() == 0; }
   T& operator*() { return std::get<0>(state_); }
+  const T& operator*() const { return std::get<0>(state_); }
   T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
   const Error& error() const { return std::get<1>(state_); }
   /// The value; throws the error.
   T value() && {
@@ -172,6 +174,9 @@ class Value {
   std::string_view type() const { return text_of(tct_value_type(get())); }
   /// As `print` shows it.
   std::string_view text() const { return text_of(tct_value_text(get())); }
+  /// Types all the way down; and type and value as a prompt shows them.
+  std::string_view full_type() const { return text_of(tct_value_full_type(get())); }
+  std::string_view echo() const { return text_of(tct_value_echo(get())); }
   /// Elements of a tuple, fields of a record.
   size_t size() const { return tct_value_count(get()); }
   Value operator[](size_t i) const {
@@ -296,6 +301,20 @@ class Engine {
   }
   tct_engine* get() const { return handle_.get(); }
 
+  /// What a folder of compiled code holds; and emptying it, which gives how many programs there were.
+  static Result<tct_cache_info> cache_info(std::string_view folder) {
+    tct_cache_info info{};
+    tct_error* error = nullptr;
+    if (tct_status status = tct_cache_get_info(detail::str(folder), &info, &error)) return Error(status, error);
+    return info;
+  }
+  static Result<int64_t> clear_cache(std::string_view folder) {
+    int64_t removed = 0;
+    tct_error* error = nullptr;
+    if (tct_status status = tct_cache_clear(detail::str(folder), &removed, &error)) return Error(status, error);
+    return removed;
+  }
+
   /// An array that takes the vector over, without a copy. shape {}: one axis.
   template <class T> static Value array(std::vector<T> elements, std::vector<int64_t> shape = {}) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> is no memory of bools: use std::vector<uint8_t>, or copy()");
@@ -348,20 +367,46 @@ struct Limits {
   bool files = false;             // may the program read files?
 };
 
+/// Does the source end inside of a bracket, string or block?
+inline bool is_incomplete(std::string_view source) { return tct_is_incomplete(detail::str(source)) != 0; }
+
+/// What a session may be told beyond its limits.
+struct SessionOptions {
+  Limits limits = {};
+  std::function<void(std::string_view)> write = {};   // gets what the program prints; must not throw
+  std::function<bool()> stop = {};                    // asked now and then, from any thread: true stops the program
+  std::function<void(const tct_progress*, const tct_progress*)> progress = {};   // how far loops are, as in tercet.h
+  std::vector<std::string> arguments = {};            // of the program
+  bool jit_all = false;
+  int devices = 0;                                    // of pmap; 0: as many as one asks for
+  double device_timeout_s = 0;                        // 0: 600
+};
+
 /// The names of a running program. One thread at a time, but for interrupt().
 class Session {
  public:
   using Write = std::function<void(std::string_view)>;
   /// `write` gets what the program prints; it must not throw.
-  explicit Session(const Engine& engine, const Limits& limits = {}, Write write = {}) : write_(std::make_shared<Write>(std::move(write))) {
+  explicit Session(const Engine& engine, const Limits& limits = {}, Write write = {})
+      : Session(engine, SessionOptions{.limits = limits, .write = std::move(write)}) {}
+  Session(const Engine& engine, SessionOptions options) : callbacks_(std::make_shared<Callbacks>(Callbacks{std::move(options.write), std::move(options.stop), std::move(options.progress)})) {
     tct_session_options o;
     tct_session_options_init(&o, sizeof o);
+    const Limits& limits = options.limits;
     if (limits.files) o.capabilities = TCT_CAP_FILES;
     o.limits = {limits.memory_bytes, limits.deadline_ms, limits.call_depth, 0};
-    if (*write_) {
-      o.write = [](void* write, const char* text, size_t size) { (*static_cast<Write*>(write))({text, size}); };
-      o.write_context = write_.get();
-    }
+    o.jit_all = options.jit_all;
+    o.devices = options.devices;
+    o.device_timeout_s = options.device_timeout_s;
+    o.write_context = o.stop_context = o.progress_context = callbacks_.get();
+    if (callbacks_->progress)
+      o.progress = [](void* c, const tct_progress* loop, const tct_progress* inner) { static_cast<Callbacks*>(c)->progress(loop, inner); };
+    if (callbacks_->write) o.write = [](void* c, const char* text, size_t size) { static_cast<Callbacks*>(c)->write({text, size}); };
+    if (callbacks_->stop) o.stop = [](void* c) { return static_cast<int32_t>(static_cast<Callbacks*>(c)->stop()); };
+    std::vector<tct_str> arguments;
+    for (const std::string& s : options.arguments) arguments.push_back(detail::str(s));
+    o.arguments = arguments.data();
+    o.argument_count = arguments.size();
     tct_session* out = nullptr;
     tct_error* error = nullptr;
     detail::check(tct_session_create(engine.get(), &o, &out, &error), error);
@@ -374,6 +419,22 @@ class Session {
   Value eval(std::string_view source, std::string_view name = "program") { return try_eval(source, name).value(); }
   Result<Value> try_eval(std::string_view source, std::string_view name = "program") {
     return Value::tried([&](tct_value** out, tct_error** error) { return tct_eval(get(), detail::str(source), detail::str(name), out, error); });
+  }
+  /// As try_eval, for measurements: random keys are as if it had not run.
+  Result<Value> try_measure(std::string_view source, std::string_view name = "program") {
+    return Value::tried([&](tct_value** out, tct_error** error) { return tct_measure(get(), detail::str(source), detail::str(name), out, error); });
+  }
+  /// What a name is; the names that begin so; what a function becomes: as tct_help, tct_complete, tct_show.
+  Result<std::string> try_help(std::string_view name) {
+    return tried_text([&](tct_value** out, tct_error** error) { return tct_help(get(), detail::str(name), out, error); });
+  }
+  std::vector<std::string> complete(std::string_view prefix) {
+    return Value::made([&](tct_value** out, tct_error** error) { return tct_complete(get(), detail::str(prefix), out, error); }).texts();
+  }
+  Result<std::string> try_show(std::string_view expression, std::string_view argument_types, std::string_view stage) {
+    return tried_text([&](tct_value** out, tct_error** error) {
+      return tct_show(get(), detail::str(expression), detail::str(argument_types), detail::str(stage), out, error);
+    });
   }
   struct Checked { std::optional<Error> error; bool incomplete = false; };
   Checked check(std::string_view source, std::string_view name = "program") {
@@ -397,7 +458,7 @@ class Session {
     tct_error* error = nullptr;
     tct_status status = tct_function_get(get(), detail::str(expression), &out, &error);
     if (status != TCT_OK) return Error(status, error);
-    return Function(out, write_);
+    return Function(out, callbacks_);
   }
   /// Makes f callable under a name. It takes `const Value&`s, as many as the signature has, and returns a Value; what it
   /// throws comes out of the call of the program, the same exception.
@@ -409,7 +470,13 @@ class Session {
 
  private:
   using Held = detail::Handle<tct_session, tct_session_retain, tct_session_release>;
-  std::shared_ptr<Write> write_;
+  struct Callbacks { Write write; std::function<bool()> stop; std::function<void(const tct_progress*, const tct_progress*)> progress; };
+  template <class F> static Result<std::string> tried_text(F make) {
+    Result<Value> text = Value::tried(make);
+    if (!text) return text.error();
+    return text->texts()[0];
+  }
+  std::shared_ptr<Callbacks> callbacks_;
   Held handle_;
 };
 

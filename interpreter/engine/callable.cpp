@@ -171,13 +171,7 @@ std::shared_ptr<const Callable::Prepared> Callable::prepared(std::span<const Val
   return out;
 }
 
-std::vector<Array> Callable::run(const Prepared& p, std::vector<Array> inputs) {
-  Session& s = *session_;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  if (s.options_.deadline_ms > 0) deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(s.options_.deadline_ms);
-  Session::Context context(s, s.interrupts_->load(std::memory_order_relaxed), deadline);
-  Poll ask = [&context] { context.poll(); };
-  PollScope asked(&ask);
+std::vector<Array> Callable::run(const Prepared& p, Session::Context& context, std::vector<Array> inputs) {
   std::vector<Array> results;
   if (p.entry) {
     std::shared_ptr<const Executable> direct;
@@ -195,7 +189,14 @@ std::vector<Array> Callable::run(const Prepared& p, std::vector<Array> inputs) {
 }
 
 Value Callable::call(std::span<const Value> arguments) {
-  BudgetScope budget(session_->budget_);
+  Session& s = *session_;
+  BudgetScope budget(s.budget_);
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  if (s.options_.deadline_ms > 0) deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(s.options_.deadline_ms);
+  Session::Context context(s, s.interrupts_->load(std::memory_order_relaxed), deadline);
+  Poll ask = [&context] { context.poll(); };
+  PollScope asked(&ask);
+  ThreadLimit threads(s.options_.compile.threads);
   std::shared_ptr<const Prepared> p = prepared(arguments);
   std::vector<Array> inputs;
   inputs.reserve(p->inputs.size());
@@ -212,7 +213,7 @@ Value Callable::call(std::span<const Value> arguments) {
   }
   std::vector<Array> results;
   try {
-    results = run(*p, std::move(inputs));
+    results = run(*p, context, std::move(inputs));
   } catch (Failure& failure) {
     set_call_span(failure, Span{});
     throw;

@@ -28,7 +28,7 @@ class Callable {
   struct Prepared;
   std::shared_ptr<const Prepared> prepared(std::span<const Value> arguments);
   std::shared_ptr<const Prepared> prepare(std::span<const Value> arguments, bool values_known);
-  std::vector<Array> run(const Prepared& p, std::vector<Array> inputs);
+  std::vector<Array> run(const Prepared& p, Session::Context& context, std::vector<Array> inputs);
 
   std::unique_ptr<Session> session_;
   std::shared_mutex mutex_;                      // of the table

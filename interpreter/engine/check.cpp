@@ -28,6 +28,7 @@ std::vector<Type> annotated_types(const ast::FunctionDef& f) {
 Outcome Session::check(const SourceFile& source) {
   auto globals = globals_;
   auto imported = imported_;
+  begin_run();
   Outcome checked = guarded([&](Outcome& out) {
     ParseResult parsed = parse(source);
     out.incomplete = parsed.incomplete;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <thread>
 
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/ir/recursion.h"
@@ -104,7 +105,11 @@ std::vector<Array> Session::Context::call_compiled(JitEntry& entry, std::vector<
 
 std::shared_ptr<const Executable> Session::Context::compiled(JitEntry& entry, std::span<const Array> arguments) {
   std::string key = variant_key(*entry.function, arguments);
-  std::scoped_lock lock(entry.mutex);
+  std::unique_lock lock(entry.mutex, std::try_to_lock);
+  while (!lock && !lock.try_lock()) {   // another thread compiles it
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    poll();
+  }
   auto& variant = entry.variants[key];
   if (!variant) {
     CompileOptions options = session_.options_.compile;
@@ -195,7 +200,7 @@ void Session::Context::end_region() {
 
 void Session::Context::poll() {
   if (devices_) devices_->poll();
-  if (session_.interrupts_->load(std::memory_order_relaxed) != seen_interrupts_) fail(Kind::Interrupt, {}, "interrupted");
+  if (session_.interrupts_->load(std::memory_order_relaxed) != seen_interrupts_ || (session_.options_.stop && session_.options_.stop())) fail(Kind::Interrupt, {}, "interrupted");
   if (deadline_ && std::chrono::steady_clock::now() > *deadline_)
     fail_bound(Kind::Limit, Bound::Deadline, {}, fmt::format("this took longer than its limit of {} ms", session_.options_.deadline_ms));
 }

@@ -57,10 +57,14 @@ std::vector<std::string> Session::names(const std::string& home) const {
   return out;
 }
 
-/// Turns what is thrown inside into diagnostics.
+/// Does work that may be stopped, and turns what is thrown inside into diagnostics.
 Outcome Session::guarded(const std::function<void(Outcome&)>& work) {
   Outcome out;
   Diagnostic d;
+  Context context(*this);                        // for its polls: elaboration and compilation are stopped like the run
+  Poll ask = [&] { context.poll(); };
+  PollScope asked(&ask);
+  ThreadLimit threads(options_.compile.threads);
   try {
     work(out);
     return out;
@@ -122,8 +126,6 @@ Outcome Session::define(const SourceFile& source) {
 
 std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Array> arguments) {
   Context context(*this);
-  Poll ask = [&] { context.poll(); };
-  PollScope asked(&ask);                         // by the native text and file operations
   if (options_.jit_all && options_.backend && !function->ops.empty())
     return options_.backend->compile(function, options_.compile)->run(context, std::move(arguments));
   return evaluate(*function, context, std::move(arguments));
@@ -167,6 +169,7 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement, const st
 }
 
 Outcome Session::show_stage(const std::string& expression, const std::string& argument_types, const std::string& stage, std::string* out) {
+  begin_run();
   return guarded([&](Outcome& outcome) {
     ParseResult parsed = parse(add_source("--fn", expression));
     // The types as a signature, which the grammar reads.
@@ -185,6 +188,7 @@ Outcome Session::show_stage(const std::string& expression, const std::string& ar
 }
 
 Outcome Session::statement_ir(const SourceFile& source, std::string* out) {
+  begin_run();
   return guarded([&](Outcome& outcome) {
     ParseResult parsed = parse(source);
     outcome.diagnostics = std::move(parsed.diagnostics);

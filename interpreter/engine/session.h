@@ -29,6 +29,8 @@ struct SessionOptions {
   int64_t deadline_ms = 0;                       // of one run or call; 0: none
   int call_depth = 100'000;                      // of calls that the program's functions make of each other
   bool files = true;                             // the program may read files
+  /// Asked at every poll, from every thread that works: true stops the run as interrupt() does. Cheap, and without throwing.
+  std::function<bool()> stop;
 };
 
 /// What running a source came to. On failure the statements before the failing one have had their effect, the failing

@@ -8,6 +8,7 @@
 
 #include "interpreter/ir/op_def.h"
 #include "interpreter/ir/rewrite.h"
+#include "interpreter/runtime/parallel.h"
 
 namespace tercet {
 
@@ -88,6 +89,7 @@ size_t Builder::find_scalar(const Op& op, std::span<const Type> outputs) {
 
 std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs, Span span,
                                         std::vector<FunctionPtr> bodies) {
+  poll();   // elaboration and passes are made of this
   std::vector<Type> operands;
   for (ValueId v : inputs) {
     operands.push_back(type(v));

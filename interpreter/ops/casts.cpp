@@ -21,8 +21,9 @@ std::vector<Array> eval_cast(EvalContext&, const Function&, const Op& op, std::s
       if constexpr (detail::is_element<From> && detail::is_element<To>) {
         const From* x = in[0].data<From>();
         To* y = out.data<To>();
-        for (int64_t i = 0, n = in[0].count(); i < n; ++i)
-          y[i] = Compute<To>::store(cast<detail::ComputeType<To>>(Compute<From>::load(x[i])));
+        in_strips(in[0].count(), [=](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) y[i] = Compute<To>::store(cast<detail::ComputeType<To>>(Compute<From>::load(x[i])));
+        });
       }
     });
   });

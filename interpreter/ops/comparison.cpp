@@ -3,6 +3,7 @@
 #include "interpreter/ops/elementwise.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/scalar_math.h"
+#include "interpreter/runtime/unicode.h"
 
 namespace tercet {
 namespace {
@@ -19,8 +20,11 @@ template <class Compare>
 std::vector<Array> compare_strings(std::span<Array> in) {
   Array out = Array::make(DType::Bool, in[0].shape);
   const StringRef *a = in[0].data<StringRef>(), *b = in[1].data<StringRef>();
-  for (int64_t i = 0, n = out.count(); i < n; ++i)
-    out.data<bool>()[i] = Compare::apply(a[i].view().compare(b[i].view()), 0);
+  PollCounter polls;
+  for (int64_t i = 0, n = out.count(); i < n; ++i) {
+    polls.add(8);
+    out.data<bool>()[i] = Compare::apply(compare_texts(a[i].view(), b[i].view()), 0);
+  }
   return {std::move(out)};
 }
 
@@ -55,7 +59,9 @@ std::vector<Array> eval_select(EvalContext&, const Function&, const Op&, std::sp
   visit_dtype(out.dtype, [&]<class T>() {
     const T *a = in[1].data<T>(), *b = in[2].data<T>();
     T* y = out.data<T>();
-    for (int64_t i = 0, n = in[0].count(); i < n; ++i) y[i] = mask[i] ? a[i] : b[i];
+    in_strips(in[0].count(), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = mask[i] ? a[i] : b[i];
+    });
   });
   return {std::move(out)};
 }

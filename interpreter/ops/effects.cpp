@@ -7,6 +7,7 @@
 #include "interpreter/ops/index_plan.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 
 namespace tercet {
@@ -17,9 +18,12 @@ template <class Bad, class Describe>
 void report_first(EvalContext& context, const Op& op, std::span<const Array> in, Bad bad, Describe describe) {
   Lanes lanes(op, in);
   int64_t per_lane = lanes.count() ? in[0].count() / lanes.count() : 0;
+  PollCounter polls;
   for (int64_t lane = 0; lane < lanes.count(); ++lane) {
+    polls.add(1);
     if (!lanes.alive(lane)) continue;
     for (int64_t i = lane * per_lane; i < (lane + 1) * per_lane; ++i) {
+      polls.add(1);
       if (!bad(i)) continue;
       Diagnostic d = describe(i);
       d.span = op.span;
@@ -49,7 +53,7 @@ std::vector<BatchedValue> batch_output(BatchContext& c, const Function&, const O
 // ---- check_index ----
 std::vector<Array> eval_check_index(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   CheckedSize size(context, op, in, "size");
-  std::vector<int64_t> index = as_int64(in[0]);
+  Scratch<int64_t> index = as_int64(in[0]);
   bool is_u64 = in[0].dtype == DType::U64;
   auto bad = [&](int64_t i) {
     int64_t v = index[static_cast<size_t>(i)];
@@ -74,7 +78,7 @@ std::vector<Sample> check_index_samples() { return {{{integers(DType::I32, {3}, 
 // ---- check_id: 0 <= id < size ----
 std::vector<Array> eval_check_id(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   CheckedSize size(context, op, in, "size");
-  std::vector<int64_t> id = as_int64(in[0]);
+  Scratch<int64_t> id = as_int64(in[0]);
   report_first(context, op, in, [&](int64_t i) { return id[static_cast<size_t>(i)] < 0 || id[static_cast<size_t>(i)] >= size[i]; }, [&](int64_t i) {
     Diagnostic d;
     const int64_t n = size[i];
@@ -90,7 +94,7 @@ std::vector<Sample> check_id_samples() { return {{{integers(DType::I64, {2}, {0,
 // ---- check_window: start + attr "size" must fit in attr "length" ----
 std::vector<Array> eval_check_window(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   CheckedSize length(context, op, in, "length", 2), size(context, op, in, "size");
-  std::vector<int64_t> start = as_int64(in[0]);
+  Scratch<int64_t> start = as_int64(in[0]);
   report_first(context, op, in, [&](int64_t i) { int64_t s = start[static_cast<size_t>(i)]; return size[i] < 0 || s < 0 || s > length[i] - size[i]; }, [&](int64_t i) {
     Diagnostic d;
     const int64_t n = length[i], w = size[i];
@@ -106,7 +110,7 @@ std::vector<Sample> check_window_samples() { return {{{integers(DType::I32, {2},
 
 // ---- check_nonzero ----
 std::vector<Array> eval_check_nonzero(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  std::vector<int64_t> divisor = as_int64(in[0]);
+  Scratch<int64_t> divisor = as_int64(in[0]);
   report_first(context, op, in, [&](int64_t i) { return divisor[static_cast<size_t>(i)] == 0; }, [&](int64_t) {
     Diagnostic d;
     d.kind = Kind::Arithmetic;

@@ -4,6 +4,7 @@
 #pragma once
 #include "interpreter/ir/eval.h"
 #include "interpreter/ir/op_def.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 
@@ -82,7 +83,9 @@ std::vector<Array> each1(EvalContext&, const Function& f, const Op& op, std::spa
     using S = typename detail::StoreAs<R, T>::type;
     const T* x = in[0].data<T>();
     S* y = out.data<S>();
-    for (int64_t i = 0, n = in[0].count(); i < n; ++i) y[i] = Compute<S>::store(Fn::apply(Compute<T>::load(x[i])));
+    in_strips(in[0].count(), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = Compute<S>::store(Fn::apply(Compute<T>::load(x[i])));
+    });
   });
   return {std::move(out)};
 }
@@ -96,8 +99,9 @@ std::vector<Array> each2(EvalContext&, const Function& f, const Op& op, std::spa
     using S = typename detail::StoreAs<R, T>::type;
     const T *a = in[0].data<T>(), *b = in[1].data<T>();
     S* y = out.data<S>();
-    for (int64_t i = 0, n = in[0].count(); i < n; ++i)
-      y[i] = Compute<S>::store(Fn::apply(Compute<T>::load(a[i]), Compute<T>::load(b[i])));
+    in_strips(in[0].count(), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = Compute<S>::store(Fn::apply(Compute<T>::load(a[i]), Compute<T>::load(b[i])));
+    });
   });
   return {std::move(out)};
 }
@@ -108,8 +112,10 @@ std::vector<Array> each3(EvalContext&, const Function& f, const Op& op, std::spa
   detail::visit_domain<D>(in[0].dtype, [&]<class T>() {
     const T *a = in[0].data<T>(), *b = in[1].data<T>(), *c = in[2].data<T>();
     T* y = out.data<T>();
-    for (int64_t i = 0, n = in[0].count(); i < n; ++i)
-      y[i] = Compute<T>::store(Fn::apply(Compute<T>::load(a[i]), Compute<T>::load(b[i]), Compute<T>::load(c[i])));
+    in_strips(in[0].count(), [=](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        y[i] = Compute<T>::store(Fn::apply(Compute<T>::load(a[i]), Compute<T>::load(b[i]), Compute<T>::load(c[i])));
+    });
   });
   return {std::move(out)};
 }

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 
+#include "interpreter/runtime/polling.h"
+
 namespace tercet {
 
-std::vector<int64_t> as_int64(const Array& a) {
-  std::vector<int64_t> out(static_cast<size_t>(a.count()));
+Scratch<int64_t> as_int64(const Array& a) {
+  Scratch<int64_t> out(static_cast<size_t>(a.count()));
   visit_dtype(a.dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>)
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(a.data<T>()[i]);
+      in_strips(a.count(), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) out[static_cast<size_t>(i)] = static_cast<int64_t>(a.data<T>()[i]);
+      });
   });
   return out;
 }

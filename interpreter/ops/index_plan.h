@@ -2,11 +2,12 @@
 #pragma once
 #include "interpreter/ir/eval.h"
 #include "interpreter/ir/op_def.h"
+#include "interpreter/runtime/scratch.h"
 
 namespace tercet {
 
 /// Integers of any dtype as i64.
-std::vector<int64_t> as_int64(const Array& a);
+Scratch<int64_t> as_int64(const Array& a);
 
 /// Where each indexed position lies in x, and the block of elements that belongs to it.
 class IndexPlan {
@@ -24,7 +25,7 @@ class IndexPlan {
 
  private:
   int64_t batch_offset(int64_t i) const { return i / per_batch_ * batch_stride_; }
-  std::vector<std::vector<int64_t>> indices_;
+  std::vector<Scratch<int64_t>> indices_;
   std::vector<int64_t> sizes_, strides_, rest_;
   int64_t positions_ = 1, per_batch_ = 1, batch_stride_ = 0;
   bool contiguous_ = true;

@@ -8,7 +8,7 @@
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 namespace {
@@ -51,7 +51,9 @@ template <class W> void gather_of_rows(const Array& x, const Array& index, Array
     if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>)
       parallel_chunks(count, grain / std::max<int64_t>(block, 1) + 1, [&](int64_t, int64_t begin, int64_t end) {
         const I* at = index.data<I>();
+        PollCounter polls;
         for (int64_t i = begin; i < end; ++i) {
+          polls.add(block);
           const W* row = from + std::clamp<int64_t>(static_cast<int64_t>(at[i]), 0, n - 1) * block;
           if (block == 1) to[i] = *row;
           else std::copy(row, row + block, to + i * block);
@@ -76,7 +78,9 @@ std::vector<Array> eval_gather(EvalContext& context, const Function& f, const Op
     const W* x = in[0].data<W>();
     W* y = out.data<W>();
     int64_t block = plan.block();
+    PollCounter polls;
     for (int64_t i = 0; i < plan.positions(); ++i, y += block) {
+      polls.add(block + 1);
       const W* from = x + plan.clamped(i);
       if (plan.contiguous()) std::copy(from, from + block, y);
       else for (int64_t k = 0; k < block; ++k) y[k] = from[plan.rest()[static_cast<size_t>(k)]];
@@ -117,7 +121,7 @@ std::vector<Type> infer_window(const InferInput& in) {
 /// Copies window `to` <- `from` (or back) for every outer position; runs are contiguous.
 struct WindowWalk {
   int64_t outer = 1, batches = 1, n, size, inner = 1;
-  std::vector<int64_t> starts;
+  Scratch<int64_t> starts;
   WindowWalk(const Shape& x, int64_t window, int64_t axis, int64_t batch, const Array& start)
       : n(x[static_cast<size_t>(axis)]), size(window), starts(as_int64(start)) {
     for (int64_t k = 0; k < axis; ++k) outer *= x[static_cast<size_t>(k)];
@@ -126,7 +130,9 @@ struct WindowWalk {
     for (int64_t& s : starts) s = std::clamp<int64_t>(s, 0, std::max<int64_t>(0, n - size));
   }
   template <class F> void each(F f) const {   // f(offset in x, offset in the window), in elements
+    PollCounter polls;
     for (int64_t o = 0; o < outer; ++o) {
+      polls.add(size * inner + 1);
       int64_t start = starts[static_cast<size_t>(o / std::max<int64_t>(1, outer / std::max<int64_t>(1, batches)))];
       f((o * n + start) * inner, o * size * inner);
     }
@@ -142,7 +148,7 @@ std::vector<Array> eval_window(EvalContext& context, const Function& f, const Op
   if (walk.size > walk.n) return {Array::zeros(out.dtype, out.shape)};   // a check has failed already
   size_t element = size_of(out.dtype), run = static_cast<size_t>(walk.size * walk.inner) * element;
   walk.each([&](int64_t x, int64_t w) {
-    std::memcpy(static_cast<void*>(out.raw() + static_cast<size_t>(w) * element), in[0].raw() + static_cast<size_t>(x) * element, run);
+    copy_bytes(out.raw() + static_cast<size_t>(w) * element, in[0].raw() + static_cast<size_t>(x) * element, run);
   });
   return {std::move(out)};
 }
@@ -192,7 +198,7 @@ std::vector<Array> eval_window_update(EvalContext&, const Function&, const Op& o
   if (walk.size > walk.n || in[1].count() == 0) return {std::move(out)};
   size_t element = size_of(out.dtype), run = static_cast<size_t>(walk.size * walk.inner) * element;
   walk.each([&](int64_t x, int64_t w) {
-    std::memcpy(static_cast<void*>(out.raw() + static_cast<size_t>(x) * element), in[1].raw() + static_cast<size_t>(w) * element, run);
+    copy_bytes(out.raw() + static_cast<size_t>(x) * element, in[1].raw() + static_cast<size_t>(w) * element, run);
   });
   return {std::move(out)};
 }
@@ -225,7 +231,9 @@ std::vector<Array> eval_slice_update(EvalContext& context, const Function&, cons
     const W* v = in[1].data<W>();
     Shape at;
     for (size_t k = 0; k < part.size(); ++k) at.push_back(0);
+    PollCounter polls;
     for (int64_t i = 0, n = in[1].count(); i < n; ++i) {
+      polls.add(1);
       int64_t place = 0;
       for (size_t k = 0; k < part.size(); ++k) place += at[k] * strides[k];
       x[place] = v[i];
@@ -254,7 +262,9 @@ std::vector<Type> infer_scatter(const InferInput& in) {
 
 template <class Op> void scatter_loop(const IndexPlan& plan, auto* x, const auto* v, Op combine) {
   int64_t block = plan.block();
+  PollCounter polls;
   for (int64_t i = 0; i < plan.positions(); ++i) {
+    polls.add(block + 1);
     int64_t at = plan.checked(i);
     if (at < 0) continue;
     for (int64_t k = 0; k < block; ++k) {
@@ -312,11 +322,17 @@ std::vector<Type> infer_nonzero(const InferInput& in) {
   return {{DType::I64, {in.attrs.get<Dim>("defines")}}};
 }
 std::vector<Array> eval_nonzero(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
-  std::vector<int64_t> found;
-  for (int64_t i = 0, n = in[0].count(); i < n; ++i)
-    if (in[0].data<bool>()[i]) found.push_back(i);
-  context.define(op, static_cast<int64_t>(found.size()));
-  return {Array::vector<int64_t>(found)};
+  const bool* mask = in[0].data<bool>();
+  int64_t count = 0;
+  in_strips(in[0].count(), [&](int64_t begin, int64_t end) { count += std::count(mask + begin, mask + end, true); });
+  Array found = Array::make(DType::I64, {count});
+  int64_t* next = found.data<int64_t>();
+  in_strips(in[0].count(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      if (mask[i]) *next++ = i;
+  });
+  context.define(op, count);
+  return {std::move(found)};
 }
 std::vector<Sample> nonzero_samples() {
   Array mask = Array::make(DType::Bool, {35});

@@ -34,11 +34,12 @@ std::vector<Type> infer_threefry(const InferInput& in) {
 std::vector<Array> eval_threefry(EvalContext&, const Function& f, const Op& op, std::span<Array> in) {
   Array out = Array::make(f.type(op.output()).dtype, in[0].shape);
   const uint64_t *key = in[0].data<uint64_t>(), *counter = in[1].data<uint64_t>();
-  int64_t n = out.count();
-  if (out.dtype == DType::U64)
-    for (int64_t i = 0; i < n; ++i) out.data<uint64_t>()[i] = joined(threefry(key[i], counter[i]));
-  else
-    for (int64_t i = 0; i < n; ++i) out.data<uint32_t>()[i] = mixed(threefry(key[i], counter[i]));
+  in_strips(out.count(), [&](int64_t begin, int64_t end) {
+    if (out.dtype == DType::U64)
+      for (int64_t i = begin; i < end; ++i) out.data<uint64_t>()[i] = joined(threefry(key[i], counter[i]));
+    else
+      for (int64_t i = begin; i < end; ++i) out.data<uint32_t>()[i] = mixed(threefry(key[i], counter[i]));
+  });
   return {std::move(out)};
 }
 Num emit_threefry(std::span<const Num> x, const Op&, DType result) {
@@ -61,7 +62,9 @@ std::vector<Type> infer_unit_interval(const InferInput& in) { return {{float_of(
 std::vector<Array> eval_unit_interval(EvalContext&, const Function& f, const Op& op, std::span<Array> in) {
   Array out = Array::make(f.type(op.output()).dtype, in[0].shape);
   auto run = [&]<class U, class T>(U, T) {
-    for (int64_t i = 0, n = out.count(); i < n; ++i) out.data<T>()[i] = Compute<T>::store(unit_interval(in[0].data<U>()[i]));
+    in_strips(out.count(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out.data<T>()[i] = Compute<T>::store(unit_interval(in[0].data<U>()[i]));
+    });
   };
   if (out.dtype == DType::F64) run(uint64_t{}, double{});
   else if (out.dtype == DType::F32) run(uint32_t{}, float{});
@@ -106,8 +109,10 @@ std::vector<Array> eval_mark_keys(EvalContext&, const Function&, const Op& op, s
   auto mark = name == "same" ? KeyBits::Same : name == "common" ? KeyBits::Common : name == "opaque" ? KeyBits::Opaque : KeyBits::None;
   Array out = std::move(in[0]).owned();
   KeyBits* keys = out.data<KeyBits>();
-  for (int64_t i = 0, n = out.count(); i < n; ++i)
-    if (mark == KeyBits::Same || keys[i].mark() != KeyBits::Same) keys[i] = keys[i].marked(mark);
+  in_strips(out.count(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      if (mark == KeyBits::Same || keys[i].mark() != KeyBits::Same) keys[i] = keys[i].marked(mark);
+  });
   return {std::move(out)};
 }
 std::vector<Sample> mark_keys_samples() {
@@ -156,9 +161,11 @@ std::vector<Array> eval_use_key(EvalContext& context, const Function&, const Op&
   std::set<const KeyState*> together;   // keys that the lanes use together
   Lanes lanes(op, in);
   int64_t per_lane = lanes.count() ? in[0].count() / lanes.count() : 0;
+  PollCounter polls;
   for (int64_t lane = 0; lane < lanes.count(); ++lane) {
     if (!lanes.alive(lane)) continue;
     for (int64_t i = lane * per_lane; i < (lane + 1) * per_lane; ++i) {
+      polls.add(16);
       const KeyBits& key = in[0].data<KeyBits>()[i];
       bool meant = key.mark() == KeyBits::Same, common = op.attrs.has("common") || key.mark() >= KeyBits::Common;
       bool draws = use == KeyUse::Drawn || (use == KeyUse::Split && key.mark() == KeyBits::Opaque);

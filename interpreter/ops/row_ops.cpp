@@ -82,7 +82,8 @@ std::vector<Array> eval_offsets_of(EvalContext& context, const Function&, const 
   Array out = Array::make(DType::I64, {n + 1});
   int64_t* to = out.data<int64_t>();
   to[0] = 0;
-  for (int64_t i = 0; i < n; ++i)
+  PollCounter polls;
+  for (int64_t i = 0; i < n; ++i, polls.add(1))
     if (__builtin_add_overflow(to[i], std::max<int64_t>(0, in[0].data<int64_t>()[i]), to + i + 1))
       fail(Kind::Limit, op.span, "rows with more elements than can be counted");
   context.define(op, to[n]);
@@ -106,7 +107,9 @@ std::vector<Array> eval_lane_sizes(EvalContext& context, const Function&, const 
   Lanes lanes(op, in);
   Array out = Array::make(DType::I64, in[0].shape);
   bool reported = false;
+  PollCounter polls;
   for (int64_t i = 0, n = in[0].count(); i < n; ++i) {
+    polls.add(1);
     int64_t size = in[0].data<int64_t>()[i];
     bool alive = lanes.alive(i);
     out.data<int64_t>()[i] = alive ? std::max<int64_t>(0, size) : 0;
@@ -124,7 +127,9 @@ std::vector<Array> eval_lane_sizes(EvalContext& context, const Function&, const 
 std::vector<Array> eval_check_rows(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   Offsets a(in[0]), b(in[1]);
   if (a.rows == b.rows && std::equal(a.at, a.at + a.rows + 1, b.at)) return {};
+  PollCounter polls;
   for (int64_t r = 0; r < std::min(a.rows, b.rows); ++r) {
+    polls.add(1);
     if (a.length(r) == b.length(r)) continue;
     Diagnostic d;
     d.kind = Kind::Shape;
@@ -291,7 +296,7 @@ std::vector<Array> sorted_rows(const Op& op, std::span<Array> in, bool indices) 
   visit_sortable(in[0].dtype, [&]<class T>() {
     const T* x = in[0].data<T>();
     each_run_of_rows(rows.at, rows.rows, 8 * inner, [&](int64_t begin, int64_t end) {
-      std::vector<int32_t> order;
+      Scratch<int32_t> order;
       for (int64_t r = begin; r < end; ++r)
         for (int64_t c = 0; c < inner; ++c) {
           const int64_t at = rows.at[r] * inner + c, n = rows.length(r);
@@ -332,7 +337,7 @@ std::vector<Array> eval_top_k_rows(EvalContext& context, const Function&, const 
   values.owners = in[0].owners;
   visit_sortable(in[0].dtype, [&]<class T>() {
     each_run_of_rows(rows.at, rows.rows, 2, [&](int64_t begin, int64_t end) {
-      std::vector<int32_t> order;
+      Scratch<int32_t> order;
       for (int64_t r = begin; r < end; ++r) {
         const int64_t n = rows.length(r);
         const T* x = in[0].data<T>() + rows.at[r];

@@ -69,8 +69,10 @@ template <class T, class P> class Search {
   void add(int64_t begin, int64_t end, T factor) {
     T* scores = scores_.data();
     const auto n = static_cast<uint64_t>(scores_.size());
-    for (int64_t p = begin; p < end; ++p)
-      if (const auto place = static_cast<uint64_t>(places_[p]); place < n) scores[place] += weights_[p] * factor;
+    in_strips(end - begin, [&](int64_t from, int64_t to) {
+      for (int64_t p = begin + from; p < begin + to; ++p)
+        if (const auto place = static_cast<uint64_t>(places_[p]); place < n) scores[place] += weights_[p] * factor;
+    });
   }
 
   std::span<const Array> in_;
@@ -79,7 +81,7 @@ template <class T, class P> class Search {
   const T* weights_;
   int64_t k_;
   std::vector<T> scores_;
-  std::vector<int32_t> order_;
+  Scratch<int32_t> order_;
 };
 
 /// Queries by the offsets of their terms.

@@ -41,16 +41,20 @@ std::vector<Array> eval_sorting(const Op& op, std::span<Array> in, bool indices)
   bool descending = op.attrs.get<bool>("descending");
   Array out = Array::make(indices ? DType::I32 : in[0].dtype, in[0].shape);
   out.owners = in[0].owners;
-  std::vector<int32_t> order(static_cast<size_t>(n));
+  Scratch<int32_t> order(static_cast<size_t>(n));
+  PollCounter polls;
   visit_sortable(in[0].dtype, [&]<class T>() {
     const T* x = in[0].data<T>();
     each_line(in[0].shape, axis, [&](int64_t at, int64_t stride) {
+      polls.add(n);
       stable_order(x + at, n, stride, descending, order);
-      for (int64_t i = 0; i < n; ++i) {
-        int32_t from = order[static_cast<size_t>(i)];
-        if (indices) out.data<int32_t>()[at + i * stride] = from;
-        else out.data<T>()[at + i * stride] = x[at + from * stride];
-      }
+      in_strips(n, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int32_t from = order[static_cast<size_t>(i)];
+          if (indices) out.data<int32_t>()[at + i * stride] = from;
+          else out.data<T>()[at + i * stride] = x[at + from * stride];
+        }
+      });
     });
   });
   return {std::move(out)};
@@ -65,9 +69,11 @@ std::vector<Array> eval_top_k(EvalContext& context, const Function&, const Op& o
   Array values = Array::make(in[0].dtype, shape), indices = Array::make(DType::I32, shape);
   values.owners = in[0].owners;
   visit_sortable(in[0].dtype, [&]<class T>() {
-    std::vector<int32_t> order;
+    Scratch<int32_t> order;
+    PollCounter polls;
     for (int64_t row = 0, rows = n ? in[0].count() / n : 0; row < rows; ++row) {
       const T* x = in[0].data<T>() + row * n;
+      polls.add(n);
       top_order(x, n, k, order);
       for (int64_t i = 0; i < k; ++i) {
         values.data<T>()[row * k + i] = x[order[static_cast<size_t>(i)]];

@@ -7,6 +7,7 @@
 #include "interpreter/ops/rows.h"
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/view_rules.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 namespace {
@@ -40,8 +41,10 @@ std::vector<Array> eval_iota(EvalContext& context, const Function&, const Op& op
     if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits>) {
       T* y = out.data<T>();
       using C = typename Compute<T>::type;
-      for (int64_t i = 0, total = out.count(); i < total; ++i)
-        y[i] = Compute<T>::store(cast<C>(inner == 1 && n == total ? i : i / inner % n));
+      const bool line = inner == 1 && n == out.count();
+      in_strips(out.count(), [=](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) y[i] = Compute<T>::store(cast<C>(line ? i : i / inner % n));
+      });
     }
   });
   return {std::move(out)};
@@ -258,7 +261,11 @@ std::vector<Array> eval_concat(EvalContext&, const Function&, const Op& op, std:
   size_t row = inner * static_cast<size_t>(shape[axis]);
   for (const Array& a : in) {
     size_t run = inner * static_cast<size_t>(a.shape[axis]);
-    for (size_t i = 0; i < outer && run; ++i) std::memcpy(static_cast<void*>(out.raw() + i * row + at), a.raw() + i * run, run);
+    PollCounter polls;
+    for (size_t i = 0; i < outer && run; ++i) {
+      copy_bytes(out.raw() + i * row + at, a.raw() + i * run, run);
+      polls.add(static_cast<int64_t>(run));
+    }
     at += run;
     out.owners.insert(out.owners.end(), a.owners.begin(), a.owners.end());
   }

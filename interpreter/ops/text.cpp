@@ -12,9 +12,11 @@
 #include "interpreter/ops/sample_arrays.h"
 #include "interpreter/ops/subwords.h"
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/ragged.h"
 #include "interpreter/runtime/text.h"
+#include "interpreter/runtime/text_arena.h"
 #include "interpreter/runtime/text_hash.h"
 #include "interpreter/runtime/vocab.h"
 
@@ -62,11 +64,17 @@ std::vector<Type> infer_concat_text(const InferInput& in) {
 }
 std::vector<Array> eval_concat_text(EvalContext&, const Function&, const Op&, std::span<Array> in) {
   const StringRef *a = in[0].data<StringRef>(), *b = in[1].data<StringRef>();
-  std::vector<std::string> joined;
-  std::vector<std::string_view> views;
-  for (int64_t i = 0, n = in[0].count(); i < n; ++i) joined.push_back(std::string(a[i].view()) += b[i].view());
-  for (const std::string& s : joined) views.push_back(s);
-  return {Array::strings(views).reshaped(in[0].shape)};
+  Array out = Array::make(DType::Str, in[0].shape);
+  TextArena arena;
+  std::string joined;
+  PollCounter polls;
+  for (int64_t i = 0, n = in[0].count(); i < n; ++i) {
+    polls.add(8 + (a[i].size + b[i].size) / 16);
+    joined.assign(a[i].view()).append(b[i].view());
+    out.data<StringRef>()[i] = arena.add(joined);
+  }
+  arena.give_to(out);
+  return {std::move(out)};
 }
 std::vector<Sample> concat_text_samples() { return {{{some_texts(), some_texts()}, {}}}; }
 
@@ -222,7 +230,9 @@ std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std:
   return at_span(op, [&]() -> std::vector<Array> {
     std::vector<int64_t> lengths(in[1].data<int64_t>(), in[1].data<int64_t>() + in[1].count());
     int64_t total = 0;
+    PollCounter polls;
     for (int64_t n : lengths) {
+      polls.add(1);
       if (n < 0 || __builtin_add_overflow(total, n, &total)) fail(Kind::Value, op.span, fmt::format("a row's length must not be negative, and this is {}", n));
     }
     if (total != in[0].shape[0])

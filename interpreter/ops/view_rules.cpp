@@ -1,24 +1,29 @@
 #include "interpreter/ops/view_rules.h"
 
+#include "interpreter/runtime/polling.h"
+
 namespace tercet {
 namespace {
 
 /// Copies `rows` runs of the innermost axis; the run is one memcpy where its stride is 1.
 template <class T>
-void copy_strided(const T* from, T* to, const Shape& sizes, const std::vector<int64_t>& strides, size_t axis) {
+void copy_strided(const T* from, T* to, const Shape& sizes, const std::vector<int64_t>& strides, size_t axis, PollCounter& polls) {
   if (axis == sizes.size()) {
     *to = *from;
     return;
   }
   int64_t n = sizes[axis], stride = strides[axis];
   if (axis + 1 == sizes.size()) {
-    if (stride == 1) std::copy(from, from + n, to);
-    else for (int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
+    in_strips(n, [=](int64_t begin, int64_t end) {
+      if (stride == 1) std::copy(from + begin, from + end, to + begin);
+      else for (int64_t i = begin; i < end; ++i) to[i] = from[i * stride];
+    });
+    polls.add(n);
     return;
   }
   int64_t block = 1;
   for (size_t k = axis + 1; k < sizes.size(); ++k) block *= sizes[k];
-  for (int64_t i = 0; i < n; ++i) copy_strided(from + i * stride, to + i * block, sizes, strides, axis + 1);
+  for (int64_t i = 0; i < n; ++i) copy_strided(from + i * stride, to + i * block, sizes, strides, axis + 1, polls);
 }
 
 }  // namespace
@@ -47,8 +52,9 @@ Array materialize(const Array& source, const View& view, EvalContext& context) {
   std::vector<int64_t> strides;
   for (const Dim& d : view.strides) strides.push_back(context.size(d));
   int64_t offset = context.size(view.offset);
+  PollCounter polls;
   visit_dtype(source.dtype, [&]<class T>() {
-    copy_strided(source.data<T>() + offset, out.data<T>(), out.shape, strides, 0);
+    copy_strided(source.data<T>() + offset, out.data<T>(), out.shape, strides, 0, polls);
   });
   return out;
 }

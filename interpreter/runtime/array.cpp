@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "interpreter/runtime/block_pool.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 namespace {
@@ -98,26 +99,28 @@ Array Array::make(DType dtype, const Shape& shape) {
   a.dtype = dtype;
   a.shape = shape;
   a.buffer = Buffer::allocate(element_count(shape) * static_cast<int64_t>(size_of(dtype)));
-  if (dtype >= DType::Str) std::memset(static_cast<void*>(a.raw()), 0, static_cast<size_t>(a.buffer->size()));
+  if (dtype >= DType::Str) clear_bytes(a.raw(), static_cast<size_t>(a.buffer->size()));
   return a;
 }
 
 Array Array::zeros(DType dtype, const Shape& shape) {
   Array a = make(dtype, shape);
-  std::memset(static_cast<void*>(a.raw()), 0, static_cast<size_t>(a.buffer->size()));
+  clear_bytes(a.raw(), static_cast<size_t>(a.buffer->size()));
   return a;
 }
 
 Array Array::strings(std::span<const std::string_view> texts) {
   Array a = make(DType::Str, {static_cast<int64_t>(texts.size())});
   size_t total = 0;
-  for (std::string_view t : texts) total += t.size() > 12 ? t.size() : 0;
+  PollCounter polls;
+  for (std::string_view t : texts) polls.add(1), total += t.size() > 12 ? t.size() : 0;
   std::shared_ptr<char[]> block(new char[total + 1]);
   char* at = block.get();
   for (size_t i = 0; i < texts.size(); ++i) {
     std::string_view text = texts[i];
+    polls.add(4 + static_cast<int64_t>(text.size()) / 8);
     if (text.size() > 12) {
-      std::memcpy(at, text.data(), text.size());
+      copy_bytes(at, text.data(), text.size());
       text = {at, text.size()};
       at += text.size();
     }
@@ -130,7 +133,7 @@ Array Array::strings(std::span<const std::string_view> texts) {
 Array Array::owned() && {
   if (unique()) return std::move(*this);
   Array copy = make(dtype, shape);
-  std::memcpy(static_cast<void*>(copy.raw()), raw(), static_cast<size_t>(bytes()));
+  copy_bytes(copy.raw(), raw(), static_cast<size_t>(bytes()));
   copy.weak = weak;
   copy.owners = owners;
   return copy;

@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 
@@ -129,12 +130,31 @@ double ByteStream::share() const {
   return std::min(1.0, static_cast<double>(source_->place) / static_cast<double>(source_->size));
 }
 
+/// Between two polls: some milliseconds of compression.
+constexpr size_t given_at_once = 256 << 10;
+
 std::string compressed_for(const std::string& path, std::string_view bytes) {
   if (path.ends_with(".zst")) {
-    std::string out(ZSTD_compressBound(bytes.size()), '\0');
-    const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 3);
-    if (ZSTD_isError(size)) fail(Kind::Limit, {}, "no memory to compress");
-    out.resize(size);
+    const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> z(ZSTD_createCCtx(), ZSTD_freeCCtx);
+    if (!z) fail(Kind::Limit, {}, "no memory to compress");
+    ZSTD_CCtx_setPledgedSrcSize(z.get(), bytes.size());
+    std::string out;
+    std::vector<char> part(ZSTD_CStreamOutSize());
+    for (size_t given = 0, left = 1; left != 0;) {
+      poll();
+      const size_t some = std::min(given_at_once, bytes.size() - given);
+      const bool last = given + some == bytes.size();
+      ZSTD_inBuffer in{bytes.data() + given, some, 0};
+      for (bool done = false; !done;) {
+        ZSTD_outBuffer to{part.data(), part.size(), 0};
+        left = ZSTD_compressStream2(z.get(), &to, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left)) fail(Kind::Limit, {}, "no memory to compress");
+        out.append(part.data(), to.pos);
+        done = last ? left == 0 : in.pos == in.size;
+      }
+      given += some;
+      if (!last) left = 1;
+    }
     return out;
   }
   if (!path.ends_with(".gz")) return std::string(bytes);
@@ -143,10 +163,12 @@ std::string compressed_for(const std::string& path, std::string_view bytes) {
   std::string out;
   std::vector<char> part(piece);
   size_t given = 0;
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ending(&z, deflateEnd);
   for (int status = Z_OK; status != Z_STREAM_END;) {
+    poll();
     if (z.avail_in == 0 && given < bytes.size()) {
       z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + given));
-      z.avail_in = static_cast<uInt>(std::min<size_t>(bytes.size() - given, 1u << 30));
+      z.avail_in = static_cast<uInt>(std::min(bytes.size() - given, given_at_once));
       given += z.avail_in;
     }
     z.next_out = reinterpret_cast<Bytef*>(part.data());
@@ -154,7 +176,6 @@ std::string compressed_for(const std::string& path, std::string_view bytes) {
     status = deflate(&z, given == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
     out.append(part.data(), part.size() - z.avail_out);
   }
-  deflateEnd(&z);
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "interpreter/runtime/files.h"
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/text_arena.h"
 
@@ -89,18 +89,19 @@ template <class T> bool parse(std::string_view text, T& out) {
 
 /// i64, f64 or bool when every field of the column is one, else str.
 Array typed(const std::vector<StringRef>& fields, bool any_quoted) {
-  auto all = [&](auto accepts) { return !any_quoted && !fields.empty() && std::all_of(fields.begin(), fields.end(), [&](const StringRef& s) { return accepts(s.view()); }); };
+  PollCounter polls;
+  auto all = [&](auto accepts) { return !any_quoted && !fields.empty() && std::all_of(fields.begin(), fields.end(), [&](const StringRef& s) { return polls.add(8), accepts(s.view()); }); };
   const auto n = static_cast<int64_t>(fields.size());
   int64_t integer = 0;
   double real = 0;
   if (all([&](std::string_view s) { return parse(s, integer); })) {
     Array out = Array::make(DType::I64, {n});
-    for (int64_t i = 0; i < n; ++i) parse(fields[static_cast<size_t>(i)].view(), out.data<int64_t>()[i]);
+    for (int64_t i = 0; i < n; ++i) poll_at(i), parse(fields[static_cast<size_t>(i)].view(), out.data<int64_t>()[i]);
     return out;
   }
   if (all([&](std::string_view s) { return parse(s, real); })) {
     Array out = Array::make(DType::F64, {n});
-    for (int64_t i = 0; i < n; ++i) parse(fields[static_cast<size_t>(i)].view(), out.data<double>()[i]);
+    for (int64_t i = 0; i < n; ++i) poll_at(i), parse(fields[static_cast<size_t>(i)].view(), out.data<double>()[i]);
     return out;
   }
   if (all([](std::string_view s) { return s == "true" || s == "false"; })) {

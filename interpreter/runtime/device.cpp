@@ -1,8 +1,10 @@
 #include "interpreter/runtime/device.h"
 
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 
 #include <algorithm>
+#include <map>
 
 namespace tercet {
 namespace {
@@ -102,5 +104,23 @@ DeviceLease lease_host_devices(int count, int cores) {
 }
 
 int available_cores() { return tbb::info::default_concurrency(); }
+
+tbb::task_arena& arena_of(int threads) {
+  if (HostDevice* device = current_device()) return device->arena();
+  static std::mutex mutex;
+  static std::map<int, std::unique_ptr<tbb::task_arena>> arenas;
+  static std::unique_ptr<tbb::global_control> allowed;  // an arena wider than the machine needs leave
+  static int most = 0;
+  std::lock_guard lock(mutex);
+  auto& arena = arenas[threads];
+  if (!arena) {
+    if (threads > std::max(most, available_cores())) {
+      allowed = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
+      most = threads;
+    }
+    arena = std::make_unique<tbb::task_arena>(threads);
+  }
+  return *arena;
+}
 
 }  // namespace tercet

@@ -74,5 +74,7 @@ class DeviceLease {
 DeviceLease lease_host_devices(int count, int cores = 0);
 /// Cores that this process may use.
 int available_cores();
+/// The arena with that many slots, which lives as long as the process; on a device, that device's own.
+tbb::task_arena& arena_of(int threads);
 
 }  // namespace tercet

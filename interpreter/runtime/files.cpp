@@ -9,14 +9,14 @@
 #include <cerrno>
 
 #include "interpreter/runtime/byte_stream.h"
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/text_arena.h"
 #include "interpreter/runtime/unicode.h"
 
 namespace tercet {
 namespace {
 
-constexpr int64_t first_read = 64 << 10, largest_read = 16 << 20;
+constexpr int64_t first_read = 64 << 10, largest_read = 4 << 20;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 [[noreturn]] void system_error(const char* what, const std::string& path, int error) {
@@ -48,7 +48,7 @@ Bytes read_compressed(const std::string& path) {
   for (;;) {
     if (bytes.size == bytes.buffer->size()) {
       std::shared_ptr<Buffer> larger = Buffer::allocate(2 * bytes.size);
-      std::memcpy(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
+      copy_bytes(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
       bytes.buffer = std::move(larger);
     }
     const int64_t room = std::min(bytes.buffer->size() - bytes.size, largest_read);
@@ -71,7 +71,7 @@ Bytes read_all(const std::string& path) {
     poll();
     if (bytes.size == bytes.buffer->size()) {
       std::shared_ptr<Buffer> larger = Buffer::allocate(2 * bytes.size);
-      std::memcpy(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
+      copy_bytes(larger->data(), bytes.buffer->data(), static_cast<size_t>(bytes.size));
       bytes.buffer = std::move(larger);
     }
     int64_t room = std::min(bytes.buffer->size() - bytes.size, largest_read);
@@ -100,6 +100,7 @@ Array refer_to(const FileText& file, const std::vector<std::string_view>& texts)
   for (size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].size() > UINT32_MAX)
       fail(Kind::Limit, {}, fmt::format("\"{}\" has a text of more than 4 GiB, which is more than a string can hold", file.path));
+    poll_at(static_cast<int64_t>(i));
     out.data<StringRef>()[i] = StringRef(texts[i]);
   }
   out.owners.push_back(file.buffer);
@@ -129,8 +130,13 @@ FileText load_text(const std::string& path, InvalidBytes invalid) {
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
+  size_t count = 0;
+  in_strips(static_cast<int64_t>(text.size()), [&](int64_t begin, int64_t end) {
+    count += static_cast<size_t>(std::count(text.begin() + begin, text.begin() + end, '\n'));
+  });
+  lines.reserve(count + 1);
   while (!text.empty()) {
-    size_t end = text.find('\n');
+    size_t end = find_part(text, "\n");
     std::string_view line = text.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.push_back(line);

@@ -101,6 +101,7 @@ void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t 
       C* packed_b = scratch<C>(0, (columns - whole + kernel.tile_columns) * depth);
       pack(b_at + whole * b.column_stride, columns - whole, depth, b.column_stride, b.row_stride, kernel.tile_columns, packed_b);
       for (int64_t ic = 0; ic < rows; ic += block_rows) {
+        poll();
         const int64_t some = std::min(block_rows, rows - ic);
         const T* a_at = a.data + ic * a.row_stride + pc * a.column_stride;
         GemmLeft<C> left{};
@@ -136,15 +137,17 @@ void gemm_simple(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T*
   int64_t step = b.row_stride;
   if (b.column_stride != 1) {
     T* packed = scratch<T>(0, n * k);
-    for (int64_t p = 0; p < k; ++p)
+    PollCounter packing;
+    for (int64_t p = 0; p < k; ++p, packing.add(n))
       for (int64_t j = 0; j < n; ++j) packed[p * n + j] = b.data[p * b.row_stride + j * b.column_stride];
     right = packed;
     step = n;
   }
+  PollCounter polls;
   for (int64_t i = 0; i < m; ++i) {
     T* row = c + i * ldc;
     std::fill(row, row + n, T(0));
-    for (int64_t p = 0; p < k; ++p) {
+    for (int64_t p = 0; p < k; ++p, polls.add(n)) {
       const T left = a.data[i * a.row_stride + p * a.column_stride];
       const T* x = right + p * step;
       for (int64_t j = 0; j < n; ++j) row[j] = wrap_add(row[j], wrap_mul(left, x[j]));
@@ -184,8 +187,10 @@ template <int rows, class T> void dot_some(const T* a, const T* b, int64_t k, T*
   constexpr bool direct = std::is_same_v<T, C>;
   detail::PairwiseFold<SumOf<C>> total[rows];
   C* wide = direct ? nullptr : scratch<C>(2, (rows + 1) * reduce_block);
+  PollCounter polls;
   for (int64_t at = 0; at < k; at += reduce_block) {
     const int64_t n = std::min(reduce_block, k - at);
+    polls.add(n * rows);
     const C *left[rows], *right;
     if constexpr (direct) {
       for (int r = 0; r < rows; ++r) left[r] = a + r * k + at;
@@ -212,8 +217,9 @@ template <class T> void dot_many(const T* a, int64_t rows, const T* b, int64_t k
   constexpr int64_t second_level_cache = 512 << 10;
   int64_t r = 0;
   const bool cached = rows * k * static_cast<int64_t>(sizeof(T)) <= second_level_cache;
-  for (; cached && r + together <= rows; r += together) dot_some<together>(a + r * k, b, k, out + r * out_step, out_step);
-  for (; r < rows; ++r) dot_some<1>(a + r * k, b, k, out + r * out_step, out_step);
+  PollCounter polls;
+  for (; cached && r + together <= rows; r += together, polls.add(together * k)) dot_some<together>(a + r * k, b, k, out + r * out_step, out_step);
+  for (; r < rows; ++r, polls.add(k)) dot_some<1>(a + r * k, b, k, out + r * out_step, out_step);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <set>
 #include <shared_mutex>
 
+#include "interpreter/runtime/polling.h"
+
 namespace tercet {
 namespace {
 
@@ -77,15 +79,19 @@ Array fresh_keys(const Array& words, KeyBits::Mark mark) {
   auto count = static_cast<size_t>(words.count());
   std::shared_ptr<Buffer> block = Buffer::allocate(static_cast<int64_t>(count * sizeof(KeyState)));
   auto* states = reinterpret_cast<KeyState*>(block->data());
-  std::fill_n(states, count, KeyState{0});
-  for (size_t i = 0; i < count; ++i) out.data<KeyBits>()[i] = key_of(words.data<uint64_t>()[i], states + i).marked(mark);
+  in_strips(static_cast<int64_t>(count), [&](int64_t begin, int64_t end) {
+    std::fill(states + begin, states + end, KeyState{0});
+    for (int64_t i = begin; i < end; ++i) out.data<KeyBits>()[i] = key_of(words.data<uint64_t>()[i], states + i).marked(mark);
+  });
   out.owners.push_back(std::move(block));
   return out;
 }
 
 Array words_of(const Array& keys) {
   Array out = Array::make(DType::U64, keys.shape);
-  for (int64_t i = 0, n = keys.count(); i < n; ++i) out.data<uint64_t>()[i] = word_of(keys.data<KeyBits>()[i]);
+  in_strips(keys.count(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out.data<uint64_t>()[i] = word_of(keys.data<KeyBits>()[i]);
+  });
   return out;
 }
 

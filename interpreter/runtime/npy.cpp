@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "interpreter/runtime/files.h"
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/tensor_files.h"
 
 namespace tercet {
@@ -79,7 +79,7 @@ Header read_header(std::string_view text, const FilePlace& place) {
 
 void swap_bytes(Array& a) {
   const size_t width = size_of(a.dtype);
-  for (int64_t i = 0; i < a.count() && width > 1; ++i) std::reverse(a.raw() + static_cast<size_t>(i) * width, a.raw() + static_cast<size_t>(i + 1) * width);
+  for (int64_t i = 0; i < a.count() && width > 1; ++i) poll_at(i), std::reverse(a.raw() + static_cast<size_t>(i) * width, a.raw() + static_cast<size_t>(i + 1) * width);
 }
 
 /// Elements in Fortran order, first axis fastest, in row-major order.
@@ -113,11 +113,19 @@ Array parse_npy(std::string_view bytes, const FilePlace& place) {
   const size_t wanted = static_cast<size_t>(count) * size_of(h.dtype), there = bytes.size() - start - length;
   if (there < wanted) place.wrong(bytes.size(), fmt::format("the file ends after {} of {} bytes of elements", there, wanted));
   Array out = Array::make(h.dtype, h.shape);
-  if (wanted) std::memcpy(out.raw(), bytes.data() + start + length, wanted);
+  if (wanted) copy_bytes(out.raw(), bytes.data() + start + length, wanted);
   if (h.dtype == DType::Bool)
-    for (int64_t i = 0; i < count; ++i) out.data<uint8_t>()[i] = out.data<uint8_t>()[i] != 0;
+    in_strips(count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out.data<uint8_t>()[i] = out.data<uint8_t>()[i] != 0;
+    });
   if (h.big_endian) swap_bytes(out);
   return h.fortran && h.shape.rank() > 1 ? row_major(out) : out;
+}
+
+constexpr size_t append_part = 1 << 20;
+/// out.append(bytes), with polls; where there is much to come, the caller reserves.
+void append_bytes(std::string& out, std::string_view bytes) {
+  for (size_t at = 0; at < bytes.size(); at += append_part, poll()) out.append(bytes.substr(at, append_part));
 }
 
 std::string npy_bytes(const Array& a) {
@@ -135,12 +143,20 @@ std::string npy_bytes(const Array& a) {
   header += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);
   append(out, static_cast<uint16_t>(header.size()));
+  out.reserve(out.size() + header.size() + static_cast<size_t>(a.bytes()));
   out += header;
-  out.append(reinterpret_cast<const char*>(a.raw()), static_cast<size_t>(a.bytes()));
+  append_bytes(out, {reinterpret_cast<const char*>(a.raw()), static_cast<size_t>(a.bytes())});
   return out;
 }
 
 // ---- zip ----
+uint32_t check_sum(std::string_view bytes) {
+  uLong crc = 0;
+  for (size_t at = 0; at < bytes.size(); at += append_part, poll())
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data() + at), std::min(append_part, bytes.size() - at));
+  return static_cast<uint32_t>(crc);
+}
+
 constexpr uint32_t local_mark = 0x04034b50, central_mark = 0x02014b50, end_mark = 0x06054b50, end64_mark = 0x06064b50, locator_mark = 0x07064b50;
 
 struct Member { std::string name; uint64_t packed = 0, size = 0, header = 0; uint32_t crc = 0; uint16_t method = 0; };
@@ -228,7 +244,7 @@ NamedArrays load_npz(const std::string& path) {
     std::string unpacked;
     if (m.method == 8) unpacked = inflated(packed, m, place), packed = unpacked;
     else if (m.method != 0) place.wrong(m.header, fmt::format("its member {} is compressed by method {}, which is not known", m.name, m.method));
-    if (crc32_z(0, reinterpret_cast<const Bytef*>(packed.data()), packed.size()) != m.crc) place.wrong(m.header, fmt::format("its member {} is damaged: the check sum differs", m.name));
+    if (check_sum(packed) != m.crc) place.wrong(m.header, fmt::format("its member {} is damaged: the check sum differs", m.name));
     out.emplace_back(m.name.substr(0, m.name.size() - 4), parse_npy(packed, {path, begin}));
   }
   return out;
@@ -236,15 +252,19 @@ NamedArrays load_npz(const std::string& path) {
 
 void save_npz(const std::string& path, const NamedArrays& arrays) {
   std::string zip, directory;
+  size_t room = 0;
+  for (const auto& [name, array] : arrays) room += static_cast<size_t>(array.bytes()) + name.size() + 256;
+  zip.reserve(room);
   for (const auto& [name, array] : arrays) {
     const std::string bytes = npy_bytes(array), file = name + ".npy";
     const uint64_t header = zip.size();
-    const auto crc = static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+    const uint32_t crc = check_sum(bytes);
     std::string extra;   // zip64: sizes of any number
     append(extra, uint16_t{1}), append(extra, uint16_t{16}), append(extra, uint64_t{bytes.size()}), append(extra, uint64_t{bytes.size()});
     append(zip, local_mark), append(zip, uint16_t{45}), append(zip, uint16_t{0x800}), append(zip, uint16_t{0}), append(zip, uint32_t{0x210000});
     append(zip, crc), append(zip, UINT32_MAX), append(zip, UINT32_MAX), append(zip, static_cast<uint16_t>(file.size())), append(zip, static_cast<uint16_t>(extra.size()));
-    zip += file + extra + bytes;
+    zip += file + extra;
+    append_bytes(zip, bytes);
     std::string far;
     append(far, uint16_t{1}), append(far, uint16_t{24}), append(far, uint64_t{bytes.size()}), append(far, uint64_t{bytes.size()}), append(far, header);
     append(directory, central_mark), append(directory, uint16_t{45}), append(directory, uint16_t{45}), append(directory, uint16_t{0x800}), append(directory, uint16_t{0});

@@ -7,31 +7,23 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/poll.h"
+
 namespace tercet {
-
-/// What a call asks now and then, from any thread: throws a Failure (`interrupt`, `limit`) when it is to stop.
-using Poll = std::function<void()>;
-
-/// Sets the poll of this thread for a scope; `poll` must outlive it.
-class PollScope {
- public:
-  explicit PollScope(const Poll* poll);
-  ~PollScope();
-  PollScope(const PollScope&) = delete;
-
- private:
-  const Poll* previous_;
-};
-/// Asks the poll of this thread, if any. Call about once per 100 microseconds of work.
-void poll();
-
-/// Asks at every 1,024th of a loop's steps.
-inline void poll_at(int64_t step) {
-  if (step % 1024 == 0) poll();
-}
 
 /// Threads that work of this thread may use.
 int64_t available_threads();
+
+/// Lets work of this thread use at most that many for a scope; 0: as before.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+
+ private:
+  int previous_;
+};
 
 /// In how many chunks parallel_chunks cuts `count` rows, at least `grain` in each.
 int64_t chunk_count(int64_t count, int64_t grain);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/unicode.h"
 
 namespace tercet {
@@ -73,6 +74,7 @@ std::string bar_chart(std::span<const std::string_view> labels, std::span<const 
   if (svg) {
     std::string out = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"{}\" font-family=\"sans-serif\" font-size=\"12\">\n", 20 * labels.size() + 10);
     for (size_t i = 0; i < labels.size(); ++i) {
+      poll_at(static_cast<int64_t>(i));
       const auto y = 20 * i + 5;
       out += fmt::format("<text x=\"150\" y=\"{}\" text-anchor=\"end\">{}</text><rect x=\"158\" y=\"{}\" width=\"{:.1f}\" height=\"14\" fill=\"#4477aa\"/><text x=\"{:.1f}\" y=\"{}\">{}</text>\n",
                          y + 12, escaped(labels[i]), y, 400 * length(i), 163 + 400 * length(i), y + 12, number(values[i]));
@@ -80,9 +82,11 @@ std::string bar_chart(std::span<const std::string_view> labels, std::span<const 
     return out + "</svg>\n";
   }
   int64_t widest = 0;
-  for (std::string_view label : labels) widest = std::max(widest, count_code_points(label));
+  PollCounter polls;
+  for (std::string_view label : labels) polls.add(4), widest = std::max(widest, count_code_points(label));
   std::string out;
   for (size_t i = 0; i < labels.size(); ++i) {
+    polls.add(64);
     out.append(static_cast<size_t>(widest - count_code_points(labels[i])), ' ').append(labels[i]) += ' ';
     const auto eighths = static_cast<int64_t>(std::lround(length(i) * 8 * static_cast<double>(width)));
     for (int64_t k = 0; k < eighths / 8; ++k) append_code_point(out, 0x2588);
@@ -99,13 +103,14 @@ std::string line_plot(std::span<const double> x, std::span<const double> y, int6
     std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"400\" font-family=\"sans-serif\" font-size=\"12\">\n"
                       "<rect x=\"60\" y=\"10\" width=\"570\" height=\"360\" fill=\"none\" stroke=\"#888\"/>\n<polyline fill=\"none\" stroke=\"#4477aa\" points=\"";
     for (size_t i = 0; i < x.size(); ++i)
-      if (seen(i)) out += fmt::format("{:.1f},{:.1f} ", 60 + 570 * across.share(x[i]), 370 - 360 * up.share(y[i]));
+      if (poll_at(static_cast<int64_t>(i)), seen(i)) out += fmt::format("{:.1f},{:.1f} ", 60 + 570 * across.share(x[i]), 370 - 360 * up.share(y[i]));
     out += fmt::format("\"/>\n<text x=\"55\" y=\"20\" text-anchor=\"end\">{}</text><text x=\"55\" y=\"370\" text-anchor=\"end\">{}</text>", number(up.high), number(up.low));
     return out + fmt::format("<text x=\"60\" y=\"388\">{}</text><text x=\"630\" y=\"388\" text-anchor=\"end\">{}</text>\n</svg>\n", number(across.low), number(across.high));
   }
   Canvas canvas(width, height);
   int64_t px = -1, py = -1;
   for (size_t i = 0; i < x.size(); ++i) {
+    poll_at(static_cast<int64_t>(i));
     if (!seen(i)) {
       px = -1;
       continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/text_arena.h"
 
 namespace tercet {
@@ -37,7 +37,9 @@ Rows rows_of(const Array& array) {
 std::shared_ptr<const Ragged> with_level(const Array& outer, const std::vector<int64_t>& lengths) {
   auto ragged = outer.ragged ? std::make_shared<Ragged>(*outer.ragged) : std::make_shared<Ragged>();
   std::vector<int64_t>& offsets = ragged->offsets.emplace_back(lengths.size() + 1);
-  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  in_strips(static_cast<int64_t>(lengths.size()), [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) offsets[i + 1] = offsets[i] + lengths[i];
+  });
   return ragged;
 }
 
@@ -132,9 +134,11 @@ Array stack_rows(DType dtype, const std::vector<Array>& rows, const std::vector<
     for (const Array& row : rows) append_lengths(row, axis, offsets);
   }
   std::byte* to = out.raw();
+  PollCounter polls;
   for (const Array& row : rows) {
     auto bytes = static_cast<size_t>(total_elements(row)) * size_of(dtype);
-    if (bytes) std::memcpy(static_cast<void*>(to), row.raw(), bytes);
+    polls.add(16);
+    if (bytes) copy_bytes(to, row.raw(), bytes);
     to += bytes;
     share_owners(out, row);
   }
@@ -198,8 +202,8 @@ Array pad_rows(const Array& array, int64_t length, const Array& fill) {
       for (int64_t r = begin; r < end; ++r) {
         poll_at(r);
         int64_t kept = std::min(length, rows.length(r)) * rows.inner;
-        std::copy_n(from + rows.offsets[static_cast<size_t>(r)] * rows.inner, kept, to + r * width);
-        std::fill_n(to + r * width + kept, width - kept, value);
+        copy_bytes(to + r * width, from + rows.offsets[static_cast<size_t>(r)] * rows.inner, static_cast<size_t>(kept) * sizeof(T));
+        in_strips(width - kept, [=, row = to + r * width + kept](int64_t a, int64_t b) { std::fill(row + a, row + b, value); });
       }
     });
   });

@@ -15,6 +15,7 @@
 
 #include "interpreter/runtime/array.h"
 #include "interpreter/runtime/half_rows.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/reduce_kind.h"
 
 namespace tercet {
@@ -152,7 +153,11 @@ template <class R> typename R::Acc reduce_block_of_row(const typename R::Element
 template <class R> typename R::Acc reduce_row(const typename R::Element* x, int64_t n) {
   if (n <= reduce_block) return reduce_block_of_row<R>(x, n);
   PairwiseFold<R> blocks;
-  for (int64_t at = 0; at < n; at += reduce_block) blocks.add(reduce_block_of_row<R>(x + at, std::min(reduce_block, n - at)));
+  PollCounter polls;
+  for (int64_t at = 0; at < n; at += reduce_block) {
+    polls.add(reduce_block);
+    blocks.add(reduce_block_of_row<R>(x + at, std::min(reduce_block, n - at)));
+  }
   return blocks.result();
 }
 
@@ -161,7 +166,9 @@ template <class R> void reduce_short_rows(const typename R::Element* x, int64_t 
   using Acc = typename R::Acc;
   constexpr int64_t together = 16;
   Acc buffer[together * reduce_partials], p[together * reduce_partials];
+  PollCounter polls;
   for (int64_t at = 0; at < rows; at += together, x += together * n) {
+    polls.add(together * n);
     const int64_t some = std::min(together, rows - at);
     const Acc* from = as_accumulators<R>(x, some * n, buffer);
     for (int64_t r = 0; r < some; ++r)
@@ -206,7 +213,9 @@ void reduce_columns(const typename R::Element* x, int64_t n, int64_t inner, int6
   std::vector<Acc> pending;
   uint64_t count = 0;
   const bool narrow = width == inner && reduce_partials * inner <= reduce_strip;
+  PollCounter polls;
   for (int64_t at = 0; at < n; at += reduce_block, ++count) {
+    polls.add(reduce_block * width);
     const int64_t rows = std::min(reduce_block, n - at);
     if (narrow) reduce_block_of_narrow<R>(x + at * inner, rows, inner, p);
     else reduce_block_of_columns<R>(x + at * inner, rows, inner, width, p);
@@ -240,11 +249,15 @@ void reduce(const typename R::Element* x, int64_t outer, int64_t n, int64_t inne
     return;
   }
   if (inner == 1 && n < reduce_partials) return detail::reduce_short_rows<R>(x, outer, n, out);
+  PollCounter polls;
   for (int64_t o = 0; o < outer; ++o, x += n * inner, out += inner) {
+    polls.add(n);
     if (inner == 1) *out = R::store(detail::reduce_row<R>(x, n));
     else
-      for (int64_t c = 0; c < inner; c += detail::reduce_strip)
+      for (int64_t c = 0; c < inner; c += detail::reduce_strip) {
+        polls.add(n * std::min(detail::reduce_strip, inner));
         detail::reduce_columns<R>(x + c, n, inner, std::min(detail::reduce_strip, inner - c), out + c);
+      }
   }
 }
 
@@ -267,7 +280,9 @@ template <bool largest, class T> int64_t arg_of_row(const T* x, int64_t n) {
   constexpr int64_t stretch = 512;
   auto best = reduce_block_of_row<R>(x, std::min(stretch, n));
   int64_t start = 0;
+  PollCounter polls;
   for (int64_t at = stretch; at < n; at += stretch) {
+    polls.add(stretch);
     auto here = reduce_block_of_row<R>(x + at, std::min(stretch, n - at));
     if (!beats<largest>(here, best)) continue;
     best = here;
@@ -284,7 +299,8 @@ template <bool largest, class T> void arg_of_columns(const T* x, int64_t n, int6
   using A = typename Compute<T>::type;
   A best[reduce_strip];
   for (int64_t c = 0; c < width; ++c) best[c] = Compute<T>::load(x[c]), out[c] = 0;
-  for (int64_t k = 1; k < n; ++k)
+  PollCounter polls;
+  for (int64_t k = 1; k < n; ++k, polls.add(width))
     for (int64_t c = 0; c < width; ++c) {
       const A value = Compute<T>::load(x[k * inner + c]);
       const bool better = beats<largest>(value, best[c]);
@@ -297,7 +313,9 @@ template <bool largest, class T> void arg_of_columns(const T* x, int64_t n, int6
 
 /// Index of the first largest (smallest) element along the middle axis; the first NaN wins. n > 0.
 template <bool Largest, class T> void arg_reduce(const T* x, int64_t outer, int64_t n, int64_t inner, int32_t* out) {
+  PollCounter polls;
   for (int64_t o = 0; o < outer; ++o, x += n * inner, out += inner) {
+    polls.add(n);
     if (inner == 1) *out = static_cast<int32_t>(detail::arg_of_row<Largest>(x, n));
     else
       for (int64_t c = 0; c < inner; c += detail::reduce_strip)
@@ -312,9 +330,11 @@ template <class R, int rows> void cumulate_rows(const typename R::Element* x, in
   using C = Compute<typename R::Element>;
   typename R::Element last[rows];
   for (int r = 0; r < rows; ++r) last[r] = out[r * n] = x[r * n];
-  for (int64_t k = 1; k < n; ++k)
-    for (int r = 0; r < rows; ++r)
-      last[r] = out[r * n + k] = R::store(R::combine(C::load(last[r]), C::load(x[r * n + k])));
+  in_strips(n - 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin + 1; k <= end; ++k)
+      for (int r = 0; r < rows; ++r)
+        last[r] = out[r * n + k] = R::store(R::combine(C::load(last[r]), C::load(x[r * n + k])));
+  });
 }
 
 }  // namespace detail
@@ -325,13 +345,15 @@ template <class R>
 void cumulate(const typename R::Element* x, int64_t outer, int64_t n, int64_t inner, typename R::Element* out) {
   using C = Compute<typename R::Element>;
   if (n == 0) return;
+  PollCounter polls;
   if (inner == 1) {
-    for (; outer >= 8; outer -= 8, x += 8 * n, out += 8 * n) detail::cumulate_rows<R, 8>(x, n, out);
-    for (; outer > 0; --outer, x += n, out += n) detail::cumulate_rows<R, 1>(x, n, out);
+    for (; outer >= 8; outer -= 8, x += 8 * n, out += 8 * n, polls.add(8 * n)) detail::cumulate_rows<R, 8>(x, n, out);
+    for (; outer > 0; --outer, x += n, out += n, polls.add(n)) detail::cumulate_rows<R, 1>(x, n, out);
     return;
   }
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t k = 0; k < n; ++k) {
+      polls.add(inner);
       const int64_t at = (o * n + k) * inner;
       if (k == 0) std::copy(x + at, x + at + inner, out + at);
       else

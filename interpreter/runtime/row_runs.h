@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 
@@ -17,24 +17,29 @@ template <class F> void each_run_of_rows(const int64_t* offsets, int64_t rows, i
   auto work_before = [&](int64_t r) { return offsets[r] - offsets[0] + r * row_overhead; };
   const int64_t work = work_before(rows), grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(cost, 1));
   const int64_t runs = chunk_count(work, grain);
-  auto first_of = [&](int64_t run) {
-    if (run == runs) return rows;
-    int64_t low = 0, high = rows;
-    for (const int64_t wanted = work / runs * run; low < high;) {
+  /// The first row from `low` on with that much work before it.
+  auto first_with = [&](int64_t wanted, int64_t low) {
+    for (int64_t high = rows; low < high;) {
       const int64_t middle = (low + high) / 2;
       if (work_before(middle) < wanted) low = middle + 1;
       else high = middle;
     }
     return low;
   };
-  if (runs <= 1) {
-    poll();
-    if (rows) f(int64_t{0}, rows);
-    return;
-  }
+  auto first_of = [&](int64_t run) { return run == runs ? rows : first_with(work / runs * run, 0); };
+  /// Some rows at a time, so that there is a poll between.
+  auto run_rows = [&](int64_t from, int64_t to) {
+    const int64_t most = std::max<int64_t>(1, poll_strip * 4 / std::max<int64_t>(cost, 1));
+    for (int64_t begin = from, end; begin < to; begin = end) {
+      poll();
+      end = std::min(to, first_with(work_before(begin) + most, begin + 1));
+      f(begin, end);
+    }
+  };
+  if (runs <= 1) return run_rows(0, rows);
   parallel_chunks(runs, 1, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t run = begin; run < end; ++run)
-      if (const int64_t from = first_of(run), to = first_of(run + 1); from < to) f(from, to);
+      if (const int64_t from = first_of(run), to = first_of(run + 1); from < to) run_rows(from, to);
   });
 }
 

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/tensor_files.h"
 
@@ -59,16 +61,17 @@ NamedArrays load_safetensors(const std::string& path) {
     if (n != 2 || place[0] > place[1] || place[1] > data.size()) say("the data lies outside the file, which may be cut off,");
     if (place[1] - place[0] != static_cast<uint64_t>(count) * size_of(known->dtype)) say("dtype, shape and data_offsets do not fit");
     Array array = Array::make(known->dtype, shape);
-    if (place[1] > place[0]) std::memcpy(array.raw(), data.data() + place[0], place[1] - place[0]);
+    if (place[1] > place[0]) copy_bytes(array.raw(), data.data() + place[0], place[1] - place[0]);
     if (array.dtype == DType::Bool)
-      for (int64_t i = 0; i < count; ++i) array.data<uint8_t>()[i] = array.data<uint8_t>()[i] != 0;
+      for (int64_t i = 0; i < count; ++i) poll_at(i), array.data<uint8_t>()[i] = array.data<uint8_t>()[i] != 0;
     out.emplace_back(name, std::move(array));
   }
   return out;
 }
 
 void save_safetensors(const std::string& path, const NamedArrays& arrays) {
-  std::string header = "{", data;
+  std::string header = "{";
+  size_t at = 0;   // in the data, behind the header
   for (const auto& [name, array] : arrays) {
     std::string_view code;
     for (const Code& c : codes)
@@ -76,16 +79,21 @@ void save_safetensors(const std::string& path, const NamedArrays& arrays) {
     if (code.empty() || array.ragged) fail(Kind::Type, {}, fmt::format("safetensors hold no {}", array.ragged ? "rows of different length" : name_of(array.dtype)));
     std::string shape;
     for (int64_t s : array.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ",", s);
-    header += fmt::format("{}\"{}\":{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.size() > 1 ? "," : "", name, code, shape, data.size(),
-                          data.size() + static_cast<size_t>(array.bytes()));
-    data.append(reinterpret_cast<const char*>(array.raw()), static_cast<size_t>(array.bytes()));
+    header += fmt::format("{}\"{}\":{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.size() > 1 ? "," : "", name, code, shape, at,
+                          at + static_cast<size_t>(array.bytes()));
+    at += static_cast<size_t>(array.bytes());
   }
   header += "}";
   header.append((8 - header.size() % 8) % 8, ' ');
   std::string out;
   const uint64_t length = header.size();
-  out.append(reinterpret_cast<const char*>(&length), 8);
-  write_text(path, out + header + data);
+  out.reserve(8 + length + at);
+  out.append(reinterpret_cast<const char*>(&length), 8).append(header);
+  constexpr size_t part = 1 << 20;
+  for (const auto& [name, array] : arrays)
+    for (size_t from = 0, bytes = static_cast<size_t>(array.bytes()); from < bytes; from += part, poll())
+      out.append(reinterpret_cast<const char*>(array.raw()) + from, std::min(part, bytes - from));
+  write_text(path, out);
 }
 
 }  // namespace tercet

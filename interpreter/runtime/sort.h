@@ -10,17 +10,22 @@
 #include <vector>
 
 #include "interpreter/runtime/array.h"
+#include "interpreter/runtime/polling.h"
+#include "interpreter/runtime/scratch.h"
 #include "interpreter/runtime/sort_keys.h"
 
 namespace tercet {
 namespace detail {
 
-/// Buffers stay with their thread for the next row, unless they are big.
-template <class V> void let_go(V& items, V& spare) {
-  constexpr size_t kept = size_t{1} << 18;
-  if (items.capacity() > kept) items = V();
-  if (spare.capacity() > kept) spare = V();
-}
+/// Buffers stay with their thread for the next row, unless they are big; also when a poll throws.
+template <class V> struct LetGo {
+  V &items, &spare;
+  ~LetGo() {
+    constexpr size_t kept = size_t{1} << 18;
+    if (items.capacity() > kept) items = V();
+    if (spare.capacity() > kept) spare = V();
+  }
+};
 
 /// Calls f<direction>(): descending or not as a template argument.
 template <class F> void with_direction(bool descending, F f) {
@@ -28,10 +33,12 @@ template <class F> void with_direction(bool descending, F f) {
   else f.template operator()<Direction::Ascending>();
 }
 
-template <class T> void order_strings(const T* x, int64_t n, int64_t stride, bool descending, std::vector<int32_t>& order) {
+template <class T> void order_strings(const T* x, int64_t n, int64_t stride, bool descending, Scratch<int32_t>& order) {
   order.resize(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
+  in_strips(n, [&](int64_t begin, int64_t end) { std::iota(order.begin() + begin, order.begin() + end, static_cast<int32_t>(begin)); });
+  PollCounter polls;
   std::stable_sort(order.begin(), order.end(), [&](int32_t i, int32_t j) {
+    polls.add(4);
     return descending ? x[j * stride].view() < x[i * stride].view() : x[i * stride].view() < x[j * stride].view();
   });
 }
@@ -75,20 +82,24 @@ template <class T> T element_of_key(BitsOf<T> key) {
 
 /// order[i] = index of the element that comes i-th among the n elements `stride` apart. Ties keep their order, also
 /// when descending (NaN is last then too).
-template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool descending, std::vector<int32_t>& order) {
+template <class T> void stable_order(const T* x, int64_t n, int64_t stride, bool descending, Scratch<int32_t>& order) {
   if constexpr (std::is_same_v<T, StringRef>) return detail::order_strings(x, n, stride, descending, order);
   else {
     using K = detail::BitsOf<T>;
-    thread_local std::vector<detail::Item<K>> items, spare;
+    thread_local Scratch<detail::Item<K>> items, spare;
+    detail::LetGo<Scratch<detail::Item<K>>> let_go{items, spare};
     items.resize(static_cast<size_t>(n));
     detail::with_direction(descending, [&]<Direction direction>() {
-      for (int64_t i = 0; i < n; ++i)
-        items[static_cast<size_t>(i)] = detail::make_item<K>(order_key<direction>(x[i * stride]), static_cast<uint32_t>(i));
+      in_strips(n, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          items[static_cast<size_t>(i)] = detail::make_item<K>(order_key<direction>(x[i * stride]), static_cast<uint32_t>(i));
+      });
     });
     detail::sort_items<K>(items, spare);
     order.resize(static_cast<size_t>(n));
-    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
-    detail::let_go(items, spare);
+    in_strips(n, [&](int64_t begin, int64_t end) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    });
   }
 }
 
@@ -97,34 +108,44 @@ template <class T> void sort_row(const T* x, int64_t n, int64_t stride, bool des
   if constexpr (!std::is_same_v<T, StringRef>) {
     // Without a negative zero, elements of one key are one value: keys alone are enough.
     bool plain = true;
-    for (int64_t i = 0; i < n; ++i) plain &= !detail::is_negative_zero(x[i * stride]);
+    in_strips(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) plain &= !detail::is_negative_zero(x[i * stride]);
+    });
     if (plain) {
       using K = detail::BitsOf<T>;
-      thread_local std::vector<K> keys, spare;
+      thread_local Scratch<K> keys, spare;
+      detail::LetGo<Scratch<K>> let_go{keys, spare};
       keys.resize(static_cast<size_t>(n));
       detail::with_direction(descending, [&]<Direction direction>() {
-        for (int64_t i = 0; i < n; ++i) keys[static_cast<size_t>(i)] = order_key<direction>(x[i * stride]);
+        in_strips(n, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) keys[static_cast<size_t>(i)] = order_key<direction>(x[i * stride]);
+        });
         detail::sort_by_key<8 * sizeof(K)>(keys, spare, [](K key) { return uint64_t{key}; });
         constexpr K nan = static_cast<K>(~K(0));
-        for (int64_t i = 0; i < n; ++i) {
-          const K key = keys[static_cast<size_t>(i)];
-          const bool flip = direction == Direction::Descending && !(detail::is_float_storage<T> && key == nan);
-          out[i * out_stride] = detail::element_of_key<T>(flip ? static_cast<K>(~key) : key);
-        }
+        in_strips(n, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const K key = keys[static_cast<size_t>(i)];
+            const bool flip = direction == Direction::Descending && !(detail::is_float_storage<T> && key == nan);
+            out[i * out_stride] = detail::element_of_key<T>(flip ? static_cast<K>(~key) : key);
+          }
+        });
       });
-      detail::let_go(keys, spare);
       return;
     }
   }
-  std::vector<int32_t> order;
+  Scratch<int32_t> order;
   stable_order(x, n, stride, descending, order);
-  std::vector<T> sorted(static_cast<size_t>(n));
-  for (size_t i = 0; i < sorted.size(); ++i) sorted[i] = x[order[i] * stride];
-  for (int64_t i = 0; i < n; ++i) out[i * out_stride] = sorted[static_cast<size_t>(i)];
+  Scratch<T> sorted(static_cast<size_t>(n));
+  in_strips(n, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) sorted[i] = x[order[i] * stride];
+  });
+  in_strips(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i * out_stride] = sorted[static_cast<size_t>(i)];
+  });
 }
 
 /// The k largest of n contiguous elements, largest first; NaN is the largest, ties go to the lower index. k <= n.
-template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<int32_t>& order) {
+template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int32_t>& order) {
   if constexpr (std::is_same_v<T, StringRef>) {
     detail::order_strings(x, n, 1, true, order);
     order.resize(static_cast<size_t>(k));
@@ -134,13 +155,22 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<
     using I = detail::Item<K>;
     constexpr size_t few = 32;
     const auto kept = static_cast<size_t>(k), room = 2 * kept;
-    thread_local std::vector<I> items;
+    thread_local Scratch<I> items, spare;
+    detail::LetGo<Scratch<I>> let_go{items, spare};
     items.clear();
     if (k == 0) return order.clear();
+    if (room > size_t{poll_strip}) items.reserve(std::min(room, static_cast<size_t>(n)));   // growing would copy much at once
     bool full = false;
     I worst{};
+    PollCounter polls;
+    auto before = [&](const I& a, const I& b) { return polls.add(1), a < b; };
     auto shrink = [&] {
-      std::nth_element(items.begin(), items.begin() + (k - 1), items.end());
+      if (items.size() < size_t{poll_strip}) {
+        polls.add(static_cast<int64_t>(items.size()));
+        std::nth_element(items.begin(), items.begin() + (k - 1), items.end());
+      } else {
+        std::nth_element(items.begin(), items.begin() + (k - 1), items.end(), before);
+      }
       items.resize(kept);
       worst = items.back();
       full = true;
@@ -163,6 +193,7 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<
       // Most elements are smaller than the k-th best: blocks without a larger one are passed over by a vector loop. (Not
       // smaller or equal: NaN is the largest. Of equal ones the first counts.)
       for (; i + detail::block_size <= n; i += detail::block_size) {
+        polls.add(detail::block_size);
         if (!full) {
           for (int64_t j = 0; j < detail::block_size; ++j) look_at(i + j);
           continue;
@@ -173,10 +204,13 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, std::vector<
           if (!(x[i + j] <= limit)) look_at(i + j);
       }
     }
-    for (; i < n; ++i) look_at(i);
-    std::sort(items.begin(), items.end());
+    for (; i < n; ++i) polls.add(1), look_at(i);
+    if (items.size() < size_t{poll_strip}) std::sort(items.begin(), items.end());
+    else std::sort(items.begin(), items.end(), before);
     order.resize(kept);
-    for (size_t i = 0; i < kept; ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    in_strips(k, [&](int64_t begin, int64_t end) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) order[i] = static_cast<int32_t>(detail::index_of(items[i]));
+    });
   }
 }
 

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "interpreter/runtime/dtype.h"
+#include "interpreter/runtime/polling.h"
+#include "interpreter/runtime/scratch.h"
 
 namespace tercet {
 
@@ -73,33 +75,38 @@ inline uint64_t key_of(const WideItem& item) { return item.key; }
 inline uint64_t key_of(uint64_t item) { return item >> 32; }
 
 /// Least significant digit first; stable. `get(item)` is a key of `bits` bits. A digit all items share is skipped.
-template <int bits, int width, class I, class Get> void radix_passes(std::vector<I>& items, std::vector<I>& spare, Get get) {
+template <int bits, int width, class I, class Get> void radix_passes(Scratch<I>& items, Scratch<I>& spare, Get get) {
   constexpr int passes = (bits + width - 1) / width;
   constexpr size_t buckets = size_t{1} << width;
   std::array<std::array<uint32_t, buckets>, passes> counts{};
-  for (const I& item : items) {
-    const uint64_t key = get(item);
-    for (int pass = 0; pass < passes; ++pass) ++counts[static_cast<size_t>(pass)][(key >> (pass * width)) & (buckets - 1)];
-  }
+  const auto n = static_cast<int64_t>(items.size());
+  in_strips(n, [&](int64_t begin, int64_t end) {
+    for (const I* item = items.data() + begin; item < items.data() + end; ++item) {
+      const uint64_t key = get(*item);
+      for (int pass = 0; pass < passes; ++pass) ++counts[static_cast<size_t>(pass)][(key >> (pass * width)) & (buckets - 1)];
+    }
+  });
   spare.resize(items.size());
   for (int pass = 0; pass < passes; ++pass) {
     auto& start = counts[static_cast<size_t>(pass)];
     if (start[(get(items[0]) >> (pass * width)) & (buckets - 1)] == items.size()) continue;
     uint32_t sum = 0;
     for (uint32_t& count : start) sum += std::exchange(count, sum);
-    for (const I& item : items) spare[start[(get(item) >> (pass * width)) & (buckets - 1)]++] = item;
+    in_strips(n, [&](int64_t begin, int64_t end) {
+      for (const I* item = items.data() + begin; item < items.data() + end; ++item) spare[start[(get(*item) >> (pass * width)) & (buckets - 1)]++] = *item;
+    });
     items.swap(spare);
   }
 }
 
 /// Short rows are compared; longer ones pay for 256 buckets, long ones for 2048.
-template <int bits, class I, class Get> void sort_by_key(std::vector<I>& items, std::vector<I>& spare, Get get) {
+template <int bits, class I, class Get> void sort_by_key(Scratch<I>& items, Scratch<I>& spare, Get get) {
   if (items.size() < 48) std::sort(items.begin(), items.end());
   else if (bits <= 16 || items.size() < 2000) radix_passes<bits, 8>(items, spare, get);
   else radix_passes<bits, 11>(items, spare, get);
 }
 
-template <class K> void sort_items(std::vector<Item<K>>& items, std::vector<Item<K>>& spare) {
+template <class K> void sort_items(Scratch<Item<K>>& items, Scratch<Item<K>>& spare) {
   sort_by_key<8 * sizeof(K)>(items, spare, [](const Item<K>& item) { return key_of(item); });
 }
 

@@ -70,11 +70,11 @@ Array subword_pieces(const SubwordModel& model) {
 }
 
 Array encode_subwords(const SubwordModel& model, const Array& texts) {
-  return map_to_rows<int32_t>(texts, DType::I32, [&](const StringRef& text, std::vector<int32_t>& row) {
+  return map_to_rows<int32_t>(texts, DType::I32, [&](const StringRef& text, RowBuffer<int32_t>& row) {
     std::vector<int> ids;
     const auto status = model.processor.Encode(text.view(), &ids);
     if (!status.ok()) fail(Kind::Value, {}, fmt::format("the model cannot take this text apart: {}", status.error_message()));
-    row.insert(row.end(), ids.begin(), ids.end());
+    row.append(ids.data(), ids.size());
   });
 }
 

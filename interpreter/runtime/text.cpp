@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
@@ -19,11 +20,15 @@ template <char First, void (*append)(std::string&, std::string_view)> Array chan
   return map_to_text(texts, [](const StringRef& text, TextArena& arena) {
     std::string_view from = text.view();
     unsigned char wide = 0, letters = 0;   // loops that the compiler has vectors for
-    for (char c : from) wide |= static_cast<unsigned char>(c), letters |= is_letter<First>(c);
+    in_strips(static_cast<int64_t>(from.size()), [&](int64_t begin, int64_t end) {
+      for (const char* c = from.data() + begin; c < from.data() + end; ++c) wide |= static_cast<unsigned char>(*c), letters |= is_letter<First>(*c);
+    });
     if (wide < 0x80 && !letters) return text;   // nothing changes: the element itself is the result
     if (wide < 0x80 && from.size() > 12) {
       char* __restrict to = arena.room(from.size());
-      for (size_t i = 0; i < from.size(); ++i) to[i] = other_case<First>(from[i]);
+      in_strips(static_cast<int64_t>(from.size()), [=](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = other_case<First>(from[static_cast<size_t>(i)]);
+      });
       return StringRef{std::string_view(to, from.size())};
     }
     static thread_local std::string scratch;
@@ -65,10 +70,12 @@ Array replace(const Array& texts, std::string_view from, std::string_view to) {
   if (from.empty()) empty_part("the text to replace");
   return map_to_text(texts, [&](const StringRef& text, TextArena& arena) {
     std::string_view rest = text.view();
-    size_t at = rest.find(from);
+    size_t at = find_part(rest, from);
     if (at == std::string_view::npos) return text;
     std::string out;
-    for (; at != std::string_view::npos; at = rest.find(from)) {
+    PollCounter polls;
+    for (; at != std::string_view::npos; at = find_part(rest, from)) {
+      polls.add(16);
       out.append(rest.substr(0, at)).append(to);
       rest.remove_prefix(at + from.size());
     }
@@ -108,21 +115,22 @@ Array ends_with(const Array& texts, std::string_view suffix) {
 }
 
 Array contains(const Array& texts, std::string_view part) {
-  return map_to_number<bool>(texts, [&](std::string_view text) { return text.find(part) != std::string_view::npos; });
+  return map_to_number<bool>(texts, [&](std::string_view text) { return find_part(text, part) != std::string_view::npos; });
 }
 
 Array find(const Array& texts, std::string_view part) {
   return map_to_number<int64_t>(texts, [&](std::string_view text) -> int64_t {
-    size_t at = text.find(part);
+    size_t at = find_part(text, part);
     return at == std::string_view::npos ? -1 : count_code_points(text.substr(0, at));
   });
 }
 
 Array split(const Array& texts, std::string_view separator) {
   if (separator.empty()) empty_part("the separator");
-  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
+  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, RowBuffer<StringRef>& row) {
     std::string_view rest = text.view();
-    for (size_t at = rest.find(separator); at != std::string_view::npos; at = rest.find(separator)) {
+    for (size_t at = find_part(rest, separator); at != std::string_view::npos; at = find_part(rest, separator)) {
+      poll_at(static_cast<int64_t>(row.size()));
       row.emplace_back(rest.substr(0, at));
       rest.remove_prefix(at + separator.size());
     }
@@ -131,16 +139,18 @@ Array split(const Array& texts, std::string_view separator) {
 }
 
 Array text_bytes(const Array& texts) {
-  return map_to_rows<uint8_t>(texts, DType::U8, [](const StringRef& text, std::vector<uint8_t>& row) {
-    std::string_view bytes = text.view();
-    row.insert(row.end(), bytes.begin(), bytes.end());
+  return map_to_rows<uint8_t>(texts, DType::U8, [](const StringRef& text, RowBuffer<uint8_t>& row) {
+    row.append(reinterpret_cast<const uint8_t*>(text.view().data()), text.view().size());
   });
 }
 
 Array code_points(const Array& texts) {
-  return map_to_rows<int32_t>(texts, DType::I32, [](const StringRef& text, std::vector<int32_t>& row) {
+  return map_to_rows<int32_t>(texts, DType::I32, [](const StringRef& text, RowBuffer<int32_t>& row) {
     std::string_view bytes = text.view();
-    for (size_t at = 0; at < bytes.size();) row.push_back(static_cast<int32_t>(next_code_point(bytes, &at)));
+    for (size_t at = 0; at < bytes.size();) {
+      if (at) poll();
+      for (const size_t end = std::min(bytes.size(), at + poll_strip); at < end;) row.push_back(static_cast<int32_t>(next_code_point(bytes, &at)));
+    }
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "interpreter/runtime/polling.h"
+
 namespace tercet {
 namespace {
 
@@ -27,7 +29,7 @@ char* TextArena::room(size_t size) {
 StringRef TextArena::add(std::string_view text) {
   if (text.size() <= 12) return StringRef(text);
   char* out = room(text.size());
-  std::memcpy(out, text.data(), text.size());
+  copy_bytes(out, text.data(), text.size());
   return StringRef{std::string_view(out, text.size())};
 }
 

@@ -1,6 +1,7 @@
 // Rows -> text: join, and texts from bytes or code points.
 #include <fmt/format.h>
 
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/text_rows.h"
 #include "interpreter/runtime/unicode.h"
@@ -55,7 +56,9 @@ template <class F> Array rows_to_text(const Array& array, F f) {
 Array join(const Array& texts, std::string_view separator) {
   const StringRef* in = texts.data<StringRef>();
   return rows_to_text(texts, [&](std::string& out, int64_t, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out.append(i == begin ? "" : separator).append(in[i].view());
+    in_strips(end - begin, [&](int64_t from, int64_t to) {
+      for (int64_t i = begin + from; i < begin + to; ++i) out.append(i == begin ? "" : separator).append(in[i].view());
+    });
   });
 }
 
@@ -74,6 +77,7 @@ Array text_from_code_points(const Array& rows) {
   const auto* in = rows.data<int32_t>();
   return rows_to_text(rows, [&](std::string& out, int64_t row, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+      poll_at(i - begin);
       int32_t c = in[i];
       if (c < 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
         fail(Kind::Value, {}, fmt::format("row {}: {} is not a Unicode code point", row, c));

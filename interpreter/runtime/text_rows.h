@@ -5,6 +5,7 @@
 
 #include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/ragged.h"
+#include "interpreter/runtime/row_buffer.h"
 #include "interpreter/runtime/text_arena.h"
 
 namespace tercet {
@@ -50,12 +51,12 @@ template <class F> Array map_to_text(const Array& texts, F f) {
 template <class T, class F> Array map_to_rows(const Array& texts, DType dtype, F f) {
   int64_t count = total_elements(texts);
   const StringRef* in = texts.data<StringRef>();
-  std::vector<std::vector<T>> parts(static_cast<size_t>(chunk_count(count, text_grain)));
+  std::vector<RowBuffer<T>> parts(static_cast<size_t>(chunk_count(count, text_grain)));
   std::vector<int64_t> lengths(static_cast<size_t>(count)), starts(parts.size() + 1);
   parallel_chunks(count, text_grain, [&](int64_t chunk, int64_t begin, int64_t end) {
-    std::vector<T>& row = parts[static_cast<size_t>(chunk)];
+    RowBuffer<T>& row = parts[static_cast<size_t>(chunk)];
     size_t bytes = 0;
-    for (int64_t i = begin; i < end; ++i) bytes += in[i].size;
+    for (int64_t i = begin; i < end; ++i) poll_at(i), bytes += in[i].size;
     row.reserve(std::min<size_t>(bytes / 6, 1 << 22));   // about as many as there are words, which spares most of the growing
     for (int64_t i = begin; i < end; ++i) {
       poll_at(i);
@@ -71,7 +72,7 @@ template <class T, class F> Array map_to_rows(const Array& texts, DType dtype, F
   parallel_chunks(static_cast<int64_t>(parts.size()), 1, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       auto part = static_cast<size_t>(c);
-      std::copy(parts[part].begin(), parts[part].end(), to + starts[part]);
+      parts[part].copy_to(to + starts[part]);
     }
   });
   if (dtype == DType::Str) share_owners(values, texts);

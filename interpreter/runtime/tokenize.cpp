@@ -56,7 +56,7 @@ class RunPattern {
     return RunPattern(one, least);
   }
 
-  void append(const StringRef& text, std::vector<StringRef>& row) const {
+  void append(const StringRef& text, RowBuffer<StringRef>& row) const {
     std::string_view all = text.view();
     if (is_ascii(all))
       return plain_.each_run(all, [&](size_t begin, size_t end) {
@@ -156,7 +156,7 @@ std::shared_ptr<const Compiled> compiled(std::string_view text) {
   return made;
 }
 
-void append_words(const StringRef& text, std::vector<StringRef>& row) {
+void append_words(const StringRef& text, RowBuffer<StringRef>& row) {
   std::string_view all = text.view();
   static const AsciiClass128 letters([](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
   if (is_ascii(all) && all.find('\'') == std::string_view::npos)   // no apostrophe, which may stand inside a word
@@ -171,7 +171,7 @@ void append_words(const StringRef& text, std::vector<StringRef>& row) {
   }
 }
 
-void append_chars(const StringRef& text, std::vector<StringRef>& row) {
+void append_chars(const StringRef& text, RowBuffer<StringRef>& row) {
   std::string_view all = text.view();
   for (size_t at = 0; at < all.size();) {
     size_t begin = at;
@@ -181,7 +181,7 @@ void append_chars(const StringRef& text, std::vector<StringRef>& row) {
   }
 }
 
-void append_matches(const RE2& expression, const StringRef& text, std::vector<StringRef>& row) {
+void append_matches(const RE2& expression, const StringRef& text, RowBuffer<StringRef>& row) {
   std::string_view all = text.view();
   const re2::StringPiece piece(all.data(), all.size());
   re2::StringPiece groups[2];
@@ -206,8 +206,8 @@ Array tokenize(const Array& texts, std::string_view kind) {
   if (kind == "bytes") return text_bytes(texts);
   const std::shared_ptr<const Compiled> pattern = compiled(kind);
   if (const std::optional<RunPattern>& runs = pattern->runs)
-    return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) { runs->append(text, row); });
-  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, std::vector<StringRef>& row) {
+    return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, RowBuffer<StringRef>& row) { runs->append(text, row); });
+  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& text, RowBuffer<StringRef>& row) {
     append_matches(pattern->pattern.expression, text, row);
   });
 }

@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/text_rows.h"
 
@@ -22,6 +23,13 @@ constexpr uint32_t replacement = 0xFFFD, capital_sigma = 0x3A3, final_sigma = 0x
                    capital_dotted_i = 0x130, combining_dot = 0x307;
 
 bool continues(char c) { return (c & 0xC0) == 0x80; }
+
+/// Between two polls: some 0.1 ms of looking through text.
+constexpr size_t long_part = 1 << 20;
+template <class F> void in_long_parts(std::string_view text, F f) {
+  for (; text.size() > long_part; text.remove_prefix(long_part), poll()) f(text.substr(0, long_part));
+  f(text);
+}
 
 /// Length of the valid sequence at the start of `text`, 0 when there is none (RFC 3629, table 3-7 of Unicode).
 size_t sequence_length(std::string_view text) {
@@ -98,7 +106,30 @@ bool is_final_sigma(std::string_view text, size_t at, size_t after) {
 
 }  // namespace
 
-bool is_valid_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
+bool is_valid_utf8(std::string_view text) {
+  if (text.size() <= long_part) return simdjson::validate_utf8(text.data(), text.size());
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.size(), at + long_part);
+    for (int back = 0; back < 3 && end < text.size() && continues(text[end]); ++back) --end;   // to where a character begins
+    if (!simdjson::validate_utf8(text.data() + at, end - at)) return false;
+    at = end;
+    poll();
+  }
+  return true;
+}
+
+size_t find_part(std::string_view text, std::string_view part, size_t from) {
+  for (; text.size() - std::min(from, text.size()) > long_part + part.size(); from += long_part, poll())
+    if (const size_t at = text.substr(from, long_part + part.size() - 1).find(part); at != std::string_view::npos) return from + at;
+  return text.find(part, from);
+}
+
+int compare_texts(std::string_view a, std::string_view b) {
+  size_t at = 0;
+  for (; std::min(a.size(), b.size()) - at > long_part; at += long_part, poll())
+    if (const int order = std::memcmp(a.data() + at, b.data() + at, long_part)) return order;
+  return a.substr(at).compare(b.substr(at));
+}
 
 size_t find_invalid_utf8(std::string_view text) {
   if (is_valid_utf8(text)) return std::string_view::npos;
@@ -132,7 +163,9 @@ std::string replace_invalid_utf8(std::string_view text) {
 
 int64_t count_code_points(std::string_view text) {
   int64_t n = 0;
-  for (char c : text) n += !continues(c);
+  in_long_parts(text, [&](std::string_view part) {
+    for (char c : part) n += !continues(c);
+  });
   return n;
 }
 
@@ -157,7 +190,9 @@ void append_code_point(std::string& out, uint32_t c) {
 
 bool is_ascii(std::string_view text) {
   char any = 0;
-  for (char c : text) any |= c;
+  in_long_parts(text, [&](std::string_view part) {
+    for (char c : part) any |= c;
+  });
   return static_cast<unsigned char>(any) < 0x80;
 }
 

@@ -18,6 +18,9 @@ std::string replace_invalid_utf8(std::string_view text);
 
 /// Number of code points.
 int64_t count_code_points(std::string_view text);
+/// text.find(part, from), and a.compare(b); both poll within long texts.
+size_t find_part(std::string_view text, std::string_view part, size_t from = 0);
+int compare_texts(std::string_view a, std::string_view b);
 /// Reads the code point at `*at` and moves `*at` behind it. A malformed byte reads as U+FFFD.
 uint32_t next_code_point(std::string_view text, size_t* at);
 void append_code_point(std::string& out, uint32_t code_point);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/text_rows.h"
 
@@ -57,7 +58,7 @@ TokenCounts count_tokens(const Array& tokens, int32_t* numbers) {
   std::vector<std::vector<int32_t>> merged(parts.size());
   for (size_t p = 1; p < parts.size(); ++p)
     for (size_t n = 0; n < parts[p].counts.size(); ++n)
-      merged[p].push_back(all.add(parts[p].table.text(static_cast<int64_t>(n)), parts[p].counts[n]));
+      poll_at(static_cast<int64_t>(n)), merged[p].push_back(all.add(parts[p].table.text(static_cast<int64_t>(n)), parts[p].counts[n]));
   if (numbers)
     parallel_chunks(total, grain, [&](int64_t chunk, int64_t begin, int64_t end) {
       const std::vector<int32_t>& names = merged[static_cast<size_t>(chunk)];
@@ -72,7 +73,8 @@ std::vector<size_t> chosen_tokens(const TokenCounts& all, const VocabOptions& op
   int64_t unknown = options.unknown ? all.table.find(StringRef(*options.unknown)) : -1;
   for (size_t n = 0; n < all.counts.size(); ++n)
     if (all.counts[n] >= options.min_count && static_cast<int64_t>(n) != unknown) chosen.push_back(n);
-  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) { return all.counts[a] > all.counts[b]; });
+  PollCounter polls;
+  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) { return polls.add(1), all.counts[a] > all.counts[b]; });
   if (options.max_size >= 0) {
     int64_t places = std::max<int64_t>(0, options.max_size - options.unknown.has_value());
     chosen.resize(std::min(chosen.size(), static_cast<size_t>(places)));
@@ -146,6 +148,7 @@ std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOption
     counts.push_back(total_elements(tokens) - known);
   }
   for (size_t n : chosen) {
+    poll_at(static_cast<int64_t>(texts.size()));
     texts.push_back(all.table.text(static_cast<int64_t>(n)).view());
     counts.push_back(all.counts[n]);
   }
@@ -154,7 +157,7 @@ std::shared_ptr<const Vocab> Vocab::build(const Array& tokens, const VocabOption
   vocab->counts_ = Array::vector<int64_t>(counts);
   vocab->has_unknown_ = options.unknown.has_value();
   const StringRef* entries = vocab->tokens_.data<StringRef>();
-  for (size_t n = 0; n < texts.size(); ++n) vocab->table_.insert(entries[n]);
+  for (size_t n = 0; n < texts.size(); ++n) poll_at(static_cast<int64_t>(n)), vocab->table_.insert(entries[n]);
   if (!number) return vocab;
   std::vector<int32_t> ids(all.counts.size(), options.unknown ? 0 : -1);
   for (size_t n = 0; n < chosen.size(); ++n) ids[chosen[n]] = static_cast<int32_t>(n + options.unknown.has_value());

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <numeric>
@@ -274,6 +275,63 @@ static void limits() {
   CHECK(status_of([&] { shallow.eval("down(100)"); }) == TCT_ERR_LIMIT);
 }
 
+// ---- what prompts, editors and measurements ask for ----
+static void tools() {
+  Engine engine;
+  std::string printed;
+  int64_t steps = 0, ends = 0;
+  std::atomic<bool> stop{false};
+  Session s(engine, SessionOptions{.write = [&](std::string_view text) { printed += text; }, .stop = [&] { return stop.load(); },
+                                   .progress = [&](const tct_progress* loop, const tct_progress*) { loop ? (steps = loop->done) : ++ends; },
+                                   .arguments = {"one", "zwei"}});
+  CHECK(s.eval("arguments()").texts() == (std::vector<std::string>{"one", "zwei"}));
+  CHECK(is_incomplete("f(1,") && is_incomplete("fn f() {") && !is_incomplete("f(1)") && !is_incomplete(")"));
+  s.eval("## Scales.\nfn scale(x, by=2) = x * by\nlet pair = ([1, 2], (a=1.5, b=\"t\"))");
+  CHECK(*s.try_help("scale") == "fn scale(x, by=2)\nScales.");
+  CHECK(s.try_help("sum")->find("sum(x") == 0 && s.try_help("softmax")->find("fn softmax(") == 0);
+  CHECK(*s.try_help("pair") == "(i32[2], (a: f32, b: str))");
+  auto nothing = s.try_help("nothing_so_named");
+  CHECK(!nothing && nothing.error().status() == TCT_ERR_NAME && nothing.error().message() == "nothing is named nothing_so_named");
+  CHECK(s.complete("scal") == std::vector<std::string>{"scale"});
+  CHECK(s.complete("brea") == std::vector<std::string>{"break"} && s.complete("nothing_so_named").empty());
+  CHECK(s.get("pair").full_type() == "(i32[2], (a: f32, b: str))" && s.get("pair").type() == "tuple");
+  CHECK(s.eval("[1, 2]").echo() == "i32[2] [1, 2]" && s.eval("\"a\"").echo() == "str \"a\"" && s.get("scale").echo() == "fn scale(x, by=2)");
+  CHECK(s.try_show("scale", "f32[n], f32", "ir")->find("mul") != std::string::npos);
+  CHECK(s.try_show("scale", "f32[n], f32", "asm")->find("ret") != std::string::npos);
+  CHECK(!s.try_show("1 + 2 * x", "", "ast")->empty());
+  CHECK(s.try_show("scale([1, 2])", "", "statement")->find("mul") != std::string::npos);
+  CHECK(!s.try_show("scale", "f32[n], f32", "no such stage") && !s.try_show("nix", "", "ir"));
+  CHECK(s.try_show("1 +", "", "ast").error().status() == TCT_ERR_SYNTAX);
+
+  s.eval("let k = key(3)");
+  for (int i = 0; i < 2; ++i) CHECK(static_cast<bool>(s.try_measure("uniform(k)")));
+  CHECK(static_cast<bool>(s.try_eval("uniform(k)")) && !s.try_eval("uniform(k)"));
+
+  s.eval("var n = 0\nfor i in 0..5 { n += i }");
+  CHECK(steps == 5 && ends > 0);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop = true;
+  });
+  auto stopped = s.try_eval("while n >= 0 { n = (n + 1) % 7 }");
+  other.join();
+  CHECK(!stopped && stopped.error().status() == TCT_ERR_INTERRUPTED);
+  stop = false;
+  CHECK(s.eval("1 + 1").scalar<int32_t>() == 2);
+
+  std::string folder = "/tmp/tercet_check." + std::to_string(getpid());
+  {
+    Engine keeping({.cache = folder});
+    Session t(keeping);
+    t.eval("(jit (x => x * 3.25 + 1.0))(ones(5))");
+  }
+  auto info = Engine::cache_info(folder);
+  CHECK(info && info->programs == 1 && info->bytes > 0 && info->most_bytes > info->bytes);
+  CHECK(*Engine::clear_cache(folder) == 1 && Engine::cache_info(folder)->programs == 0);
+  CHECK(Engine::cache_info("").error().status() == TCT_ERR_USAGE);
+  std::filesystem::remove_all(folder);
+}
+
 // ---- functions ----
 static void functions() {
   Engine engine;
@@ -399,6 +457,7 @@ int main() {
   dlpack();
   programs();
   limits();
+  tools();
   functions();
   host_functions();
   cost();

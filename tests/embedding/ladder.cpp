@@ -71,6 +71,18 @@ int main() {
        return s;
      })},
     {"tct_call that fails", value([&](tct_value** v, tct_error** e) { return tct_call(h, &x, 1, v, e); })},
+    {"tct_eval", value([&](tct_value** v, tct_error** e) { return tct_eval(session, TCT_STR("let q = [1, 2, 3]\n(sum(q) * 2, (a=q[1:], b=f\"{q}\"))"), TCT_STR("demo"), v, e); })},
+    {"tct_eval of a function", value([&](tct_value** v, tct_error** e) { return tct_eval(session, TCT_STR("fn twice(x) = if x > 1 { x * 2 } else { for i in 0..2 { x } ; x }\nvmap twice([1, 2])"), TCT_STR("demo"), v, e); })},
+    {"tct_eval that fails", value([&](tct_value** v, tct_error** e) { return tct_eval(session, TCT_STR("[1, 2][5]"), TCT_STR("demo"), v, e); })},
+    {"tct_eval of no program", value([&](tct_value** v, tct_error** e) { return tct_eval(session, TCT_STR("let x = (1 + \nfn ) 3 } ]"), TCT_STR("demo"), v, e); })},
+    {"tct_check", [&](tct_error** e) { return tct_check(session, TCT_STR("fn f(x: f32[n]) = x @ x\nnix"), TCT_STR("demo"), nullptr, e); }},
+    {"tct_function_get", [&](tct_error** e) { tct_function* o = nullptr; auto s = tct_function_get(session, TCT_STR("x => x * 2"), &o, e); tct_function_release(o); return s; }},
+    {"tct_define", [&](tct_error** e) { return tct_define(session, TCT_STR("host"), TCT_STR("(f64, f32[n]) -> f32[n]"), [](void*, tct_value* const*, size_t, tct_value**, tct_error**) -> tct_status { return TCT_ERR_HOST; }, nullptr, nullptr, e); }},
+    {"tct_help", value([&](tct_value** v, tct_error** e) { return tct_help(session, TCT_STR("softmax"), v, e); })},
+    {"tct_complete", value([&](tct_value** v, tct_error** e) { return tct_complete(session, TCT_STR("s"), v, e); })},
+    {"tct_show", value([&](tct_value** v, tct_error** e) { return tct_show(session, TCT_STR("x => x * 2"), TCT_STR("f32[n]"), TCT_STR("ir"), v, e); })},
+    {"tct_show of a tree", value([&](tct_value** v, tct_error** e) { return tct_show(session, TCT_STR("f(1)"), TCT_STR(""), TCT_STR("ast"), v, e); })},
+    {"tct_is_incomplete", [&](tct_error**) { return tct_is_incomplete(TCT_STR("f(1")) ? TCT_OK : TCT_ERR_MEMORY; }},
     {"tct_to_dlpack", [&](tct_error** e) { DLManagedTensorVersioned* t = nullptr; auto s = tct_to_dlpack(x, &t, e); if (s == TCT_OK) { tct_value* v = nullptr; s = tct_from_dlpack(t, &v, e); tct_value_release(v); } return s; }},
   };
   int failed = 0;

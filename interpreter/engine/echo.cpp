@@ -1,4 +1,4 @@
-#include "repl/echo.h"
+#include "interpreter/engine/echo.h"
 
 #include "grammar/ast_printer.h"
 #include "interpreter/elaborate/builtin.h"
