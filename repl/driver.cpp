@@ -33,7 +33,7 @@ struct Driver::State {
         if (!loop) bar.ended();
         else if (!muted) bar.advanced(*loop, inner);
       };
-    session.emplace(engine, SessionOptions{.limits = {.files = true},
+    session.emplace(engine, SessionOptions{.limits = {.memory_bytes = options.memory_bytes, .files = true},
                                            .write = write,
                                            .progress = show_progress,
                                            .arguments = options.arguments,

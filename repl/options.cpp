@@ -15,6 +15,8 @@ void add_common(CLI::App* app, Options* o) {
   app->add_flag("--jit-all", o->jit_all, "Compile every function that can be compiled");
   app->add_option("--devices", o->devices, "Split this machine into N devices")->check(CLI::Range(1, 4096));
   app->add_option("--device-ids", o->device_ids, "Use these devices only, as in 0,1")->delimiter(',');
+  app->add_option("--memory", o->memory_bytes, "Bytes that arrays may take together, as in 512M or 2G (default: no bound)")
+      ->transform(CLI::AsSizeValue(false))->check(CLI::PositiveNumber);
   app->add_flag("!--no-progress", o->progress, "Show no progress of long loops (it needs a terminal anyway)");
   app->add_option("--device-timeout", o->device_timeout, "Seconds that devices wait for each other (default: 600)")
       ->check(CLI::PositiveNumber);

@@ -24,6 +24,7 @@ struct Options {
   bool jit_all = false;                   // compile every function that can be
   int devices = 0;                        // 0: as many as a pmap asks for
   std::vector<int> device_ids;
+  int64_t memory_bytes = 0;               // of arrays, at most; 0: no bound
   bool progress = true;                   // a bar for long loops, where standard error is a terminal
   double device_timeout = 600;            // seconds that devices wait for each other
 };

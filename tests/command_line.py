@@ -297,22 +297,22 @@ let n = 60
 var total = 0.0
 for i in 0..n {
   if i == 30 { print("half") }
-  total += busy(60000)
+  total += busy(80000)
 }
-print("done")
+print("done", total > 0.0)
 """, "long.tct")
 status, out, bar = on_terminal(long_loop)
-same("a long loop prints", (status, out), (0, "half\ndone\n"))
-expect("it has a bar", re.search(r"\r\x1b\[K *\d+% [█▏▎▍▌▋▊▉]* +\d+ of 60(, \d+ of 60,000)? · 0:\d\d gone, 0:\d\d left", bar), repr(bar[-300:]))
+same("a long loop prints", (status, out), (0, "half\ndone true\n"))
+expect("it has a bar", re.search(r"\r\x1b\[K *\d+% [█▏▎▍▌▋▊▉]* +\d+ of 60(, [\d,]+ of 80,000)? · 0:\d\d gone, 0:\d\d left", bar), repr(bar[-300:]))
 expect("the bar is taken away", bar.endswith("\r\x1b[K"), repr(bar[-80:]))
-same("without a bar", on_terminal("--no-progress", long_loop), (0, "half\ndone\n", ""))
-same("no bar where standard error is no terminal", tercet(long_loop), (0, "half\ndone\n", ""))
+same("without a bar", on_terminal("--no-progress", long_loop), (0, "half\ndone true\n", ""))
+same("no bar where standard error is no terminal", tercet(long_loop), (0, "half\ndone true\n", ""))
 same("no bar for what is quick", on_terminal("-e", "for i in 0..1000 { let x = i }"), (0, "", ""))
 with open(pathlib.Path(FOLDER.name) / "many.txt", "w") as many:
     many.write("some words in a line\n" * 4000)
-status, out, bar = on_terminal(program(SLOW + 'var total = 0.0\nfor lines in stream_lines("many.txt", 50) { total += busy(50000) }', "stream.tct"))
+status, out, bar = on_terminal(program(SLOW + 'var total = 0.0\nfor lines in stream_lines("many.txt", 50) { total += busy(80000) }\nprint(total > 0.0)', "stream.tct"))
 expect("a stream knows its share", status == 0 and re.search(r"\d+% [█▏▎▍▌▋▊▉]* +step \d+", bar), (status, repr(bar[-300:])))
-status, out, bar = on_terminal(program(SLOW + "var total = 0.0\nfor i in 0..400 { total += busy(60000)\nif i == 60 { let x = [1][i] } }", "fails.tct"))
+status, out, bar = on_terminal(program(SLOW + "var total = 0.0\nfor i in 0..400 { total += busy(60000)\nif i == 100 { let x = [1][i] } }", "fails.tct"))
 expect("an error stands where the bar was", status == 1 and "\r\x1b[Kerror[index]" in bar.replace("\x1b[1m", ""), (status, repr(bar[-400:])))
 
 # ---- Ctrl-C ----
