@@ -22,6 +22,14 @@ find_library(tercet_re2_library re2 REQUIRED)
 add_library(tercet_re2 INTERFACE)
 target_link_libraries(tercet_re2 INTERFACE ${tercet_re2_library} Threads::Threads)
 
+# LAPACK and BLAS of netlib, by their own paths: the system may have put others, whose results hang on CPU and threads,
+# behind the common names (docs/decisions/0020). Code for shared libraries, as libtercet needs it.
+find_library(tercet_lapack_library NAMES liblapack_pic.a REQUIRED)
+find_library(tercet_blas_library NAMES libblas.a PATH_SUFFIXES blas NO_CACHE REQUIRED
+             PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas NO_DEFAULT_PATH)
+add_library(tercet_lapack INTERFACE)
+target_link_libraries(tercet_lapack INTERFACE ${tercet_lapack_library} ${tercet_blas_library} gfortran)
+
 find_path(tercet_sentencepiece_include sentencepiece_processor.h REQUIRED)
 find_library(tercet_sentencepiece_library sentencepiece REQUIRED)
 add_library(tercet_sentencepiece INTERFACE)

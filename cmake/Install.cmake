@@ -18,7 +18,7 @@ foreach(layer ${layers})
   add_dependencies(tercet_library ${layer})
   list(APPEND archives $<TARGET_FILE:${layer}>)
 endforeach()
-target_link_libraries(tercet_library PRIVATE ${archives} fmt::fmt TBB::tbb tercet_re2 tercet_utf8proc tercet_sentencepiece simdjson::simdjson
+target_link_libraries(tercet_library PRIVATE ${archives} fmt::fmt TBB::tbb tercet_re2 tercet_utf8proc tercet_lapack tercet_sentencepiece simdjson::simdjson
                       ${antlr4_runtime_shared} Threads::Threads)
 if(TERCET_LLVM)
   target_link_libraries(tercet_library PRIVATE tercet_llvm)   # after the archives that need it

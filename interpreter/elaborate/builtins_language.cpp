@@ -161,14 +161,6 @@ Sym tree_leaves(Elaborator&, A& a) {
   return out;
 }
 
-Sym matmul(Elaborator& e, A& a) { return e.matmul(e.array(*a[0], "dot"), e.array(*a[1], "dot")); }
-
-Sym dot(Elaborator& e, A& a) {
-  Leaf x = e.array(*a[0], "dot"), y = e.array(*a[1], "dot");
-  if (x.type.rank() == 0 || y.type.rank() == 0) return e.binary(ast::BinaryOp::Multiply, x, y);
-  return e.matmul(x, y);
-}
-
 }  // namespace
 
 namespace {
@@ -184,12 +176,7 @@ constexpr BuiltinDef list[] = {
     {"tree_map", "f, tree", "f of every array in a tuple or record.", tree_map},
     {"tree_leaves", "tree", "The arrays in a tuple or record, in order, as a tuple.", tree_leaves},
 };
-constexpr BuiltinDef linear[] = {
-    {"matmul", "x, y", "Matrix product, as x @ y.", matmul},
-    {"dot", "x, y", "Product over the last axis of x and the second-to-last of y.", dot},
-};
 }
 const BuiltinList language_builtins = list;
-const BuiltinList linear_builtins = linear;
 
 }  // namespace tercet

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/elaborate/free_names.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/rows.h"
@@ -15,7 +16,6 @@ std::string title(const ast::FunctionDef& f) { return f.name.empty() ? "this fun
 
 std::string parameter_title(const ast::Param& p) { return p.pattern.is_tuple ? "(…)" : p.pattern.name; }
 
-std::string plural(size_t n, const char* word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
 
 /// dtype, rank and structure of arguments: what decides whether two calls elaborate alike.
 std::string signatures(std::span<const Sym> values, const Elaborator& e);

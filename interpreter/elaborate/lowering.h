@@ -7,6 +7,9 @@ namespace tercet {
 /// Whether an optional argument was left out; `none` says the same.
 inline bool absent(const std::optional<Sym>& argument) { return !argument || argument->is_none(); }
 
+/// "1 argument", "2 arguments".
+inline std::string plural(size_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
+
 /// The dtype that an argument names (f32, or the text "f32"); error `type` where it is none (builtins_creation.cpp).
 DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallback);
 

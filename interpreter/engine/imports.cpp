@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "grammar/parser.h"
 #include "interpreter/engine/library.h"
@@ -13,6 +14,15 @@ namespace tercet {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// What to do in place of importing a part of the library that is none.
+std::string instead_of(const std::string& name) {
+  static const std::set<std::string> foreign{"numpy", "np", "jax", "jnp", "torch", "math", "scipy", "pandas", "re", "sys", "json", "os", "functools", "itertools"};
+  if (foreign.count(name)) return "the library needs no import: sum(x), sqrt(x), matches(s, re), read_jsonl(path)";
+  const std::vector<std::string> parts = library_parts();
+  if (std::string near = closest_name(name, parts); !near.empty()) return fmt::format("did you mean `import {}`?", near);
+  return fmt::format("its parts are {}; a file is imported as \"{}.tct\"", fmt::join(parts, ", "), name);
+}
 
 /// A path that the file at `span` writes, from that file's folder. What has no file stands in the working directory.
 std::string shown_path(const std::string& written, const SourceMap& sources, Span span) {
@@ -73,9 +83,7 @@ Value::Module Session::import_file(const std::string& written, Span span, const 
 
 Value::Module Session::import_library(const std::string& name, Span span) {
   std::vector<std::string> names = library_part(name);
-  if (names.empty())
-    fail(Kind::Name, span, fmt::format("the library has no part `{}`", name),
-         fmt::format("its parts are {}; a file is imported as \"{}.tct\"", fmt::join(library_parts(), ", "), name));
+  if (names.empty()) fail(Kind::Name, span, fmt::format("the library has no part `{}`", name), instead_of(name));
   return {library_home, std::move(names)};
 }
 

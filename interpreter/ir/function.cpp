@@ -75,7 +75,7 @@ bool same_application(const Op& a, const Op& b) {
 }  // namespace
 
 size_t Builder::find_scalar(const Op& op, std::span<const Type> outputs) {
-  const std::vector<Op>& ops = function_->ops;
+  const auto& ops = function_->ops;
   if (op.def->effect != Effect::Pure || !op.bodies.empty() || outputs.size() != 1 || outputs[0].rank() != 0) return ops.size();
   if (outputs[0].dtype == DType::Key) return ops.size();   // keys made twice are two keys
   size_t hash = std::hash<const void*>{}(op.def);

@@ -6,6 +6,7 @@
 // A Function never changes once built: passes read one and build another through a Builder, whose every emit runs the
 // operation's `infer`, so that an ill-typed function cannot exist.
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -82,11 +83,12 @@ struct Op {
 
 class Function {
  public:
+  // What a Builder adds to never moves: rules hold on to a type or an operation while they emit others.
   std::string name;
   std::vector<ValueId> params;     // in calling order
-  std::vector<Op> ops;
+  std::deque<Op> ops;
   std::vector<ValueId> results;
-  std::vector<Type> types;         // of every value
+  std::deque<Type> types;          // of every value
   std::vector<uint32_t> last_use;  // per value: the last operation that reads it; UINT32_MAX for results
 
   const Type& type(ValueId v) const { return types[v]; }

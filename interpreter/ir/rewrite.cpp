@@ -115,7 +115,7 @@ bool has_effects(const Function& f) {
 
 void compact(Function& f, const std::vector<bool>& keep) {
   std::vector<ValueId> renumbered(f.types.size(), no_value);
-  std::vector<Type> types;
+  std::deque<Type> types;
   auto take = [&](ValueId v) {
     renumbered[v] = static_cast<ValueId>(types.size());
     types.push_back(std::move(f.types[v]));
@@ -125,7 +125,7 @@ void compact(Function& f, const std::vector<bool>& keep) {
     take(p);
     p = renumbered[p];
   }
-  std::vector<Op> ops;
+  std::deque<Op> ops;
   for (size_t i = 0; i < f.ops.size(); ++i) {
     if (!keep[i]) continue;
     Op& op = ops.emplace_back(std::move(f.ops[i]));

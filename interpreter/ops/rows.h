@@ -23,6 +23,8 @@ extern const OpDef cumsum_op, cumprod_op, cummax_op, cummin_op;
 extern const OpDef gather_op, window_op, scatter_op, window_update_op, slice_update_op, nonzero_op;
 // contraction.cpp, sorting.cpp
 extern const OpDef dot_op, sort_op, argsort_op, top_k_op;
+// linear_algebra.cpp
+extern const OpDef cholesky_op, triangular_solve_op, solve_op, det_op, slogdet_op, qr_op, svd_op, eigh_op;
 // sizes.cpp
 extern const OpDef as_size_op, dim_value_op;
 // effects.cpp
@@ -41,7 +43,7 @@ extern const OpDef all_reduce_op, all_gather_op, reduce_scatter_op, all_to_all_o
 /// The rows of one family, listed at the end of its file.
 using Family = std::span<const OpDef* const>;
 extern const Family arithmetic_rows, comparison_rows, bit_rows, cast_rows, math_rows, structure_rows, reduction_rows,
-    scan_rows, indexing_rows, contraction_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows,
+    scan_rows, indexing_rows, contraction_rows, linear_algebra_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows,
     random_rows, row_rows, derivative_rows, device_rows, collective_rows, file_rows, host_rows, search_rows;
 
 }  // namespace tercet

@@ -580,18 +580,21 @@ class Gradients(Group):
 
     def gradient(self, tercet, python=None, at=(), wrt="x", rtol=1e-9):
         """`at`: the values of x, y, … that the lambda over them gets; the gradient by the first."""
-        python = python or tercet
+        self.same(f"sum({tercet})", lambda f: jax.grad(lambda *a: f(*a).sum()), python or tercet, at, rtol, "grad")
+
+    def same(self, tercet, of, python, at, rtol=1e-9, function=""):
+        """The value of function(lambda) at `at`, where `of` makes the Python function of that lambda."""
         names = "xyzw"[:len(at)]
         given = [np.asarray(v, np.float64) if np.asarray(v).dtype.kind == "f" else np.asarray(v) for v in at]
         scope = {"np": np, "jnp": jnp, "jax": jax, "F": F, "lax": jax.lax, **vars(jnp), **{n: getattr(jax.nn, n) for n in "relu gelu silu softplus sigmoid softmax log_softmax logsumexp".split()},
                  "erf": jax.scipy.special.erf, "lgamma": jax.scipy.special.gammaln, "scan": jax.lax.scan, "rsqrt": jax.lax.rsqrt}
         given = [jnp.asarray(v) for v in given]
         f = eval(f"lambda {', '.join(names)}: {python}", scope)
-        value = np.asarray(jax.grad(lambda *a: f(*a).sum())(*given))
+        value = np.asarray(of(f)(*given))
         if not np.all(np.isfinite(value)):
             raise ValueError(f"{tercet} at {at}: {value}")
         arguments = ", ".join(wide(v) if v.dtype == np.float64 else text(v) for v in given)
-        call = f"grad(({', '.join(names)}) => sum({tercet}))({arguments})"
+        call = f"{function}(({', '.join(names)}) => {tercet})({arguments})"
         self.lines += [f"print(all(abs({call} - {wide(value)}) <= 1e-12 + {rtol} * abs({wide(value)})))", "#> true"]
         self.count += 1
 
@@ -688,10 +691,60 @@ def gradients():
     return g
 
 
+def matrices():
+    g = Gradients("matrices", "einsum, factorisations and systems by JAX, in f64; vectors up to their signs")
+    r = np.random.default_rng(11)
+    m = lambda *shape: np.round(r.uniform(-1, 1, shape), 3)
+    einsums = [("ij,jk->ik", (3, 4), (4, 2)), ("ij,jk", (3, 4), (4, 2)), ("ij->ji", (3, 4)), ("ii->i", (3, 3)), ("ii", (3, 3)), ("ij->", (3, 4)), ("i,j->ij", (3,), (2,)),
+               ("i,i", (5,), (5,)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 2)), ("...ij,...jk->...ik", (2, 3, 4), (4, 2)), ("...i,...i->...", (2, 1, 3), (4, 3)), ("bij,kj->bik", (2, 3, 4), (2, 4)),
+               ("ij,jk,kl->il", (2, 3), (3, 4), (4, 2)), ("bqd,bkd->bqk", (2, 3, 4), (2, 5, 4)), ("abc,cd,b->ad", (2, 3, 4), (4, 2), (3,)), ("iij,j->i", (3, 3, 2), (2,)),
+               ("ba", (2, 3)), ("ij,ij->ij", (2, 3), (2, 3)), ("ij,kl->jk", (2, 3), (2, 2)), ("ijkl,lk->ij", (2, 3, 2, 2), (2, 2)), ("...->...", (2, 3)), (" i j , j -> i ", (2, 3), (3,)),
+               ("i,ij,ij,j", (2,), (2, 3), (2, 3), (3,)), ("ijij->ij", (2, 3, 2, 3))]
+    for spec, *shapes in einsums:
+        names = ", ".join("xyzw"[:len(shapes)])
+        values = [m(*s) for s in shapes]
+        g.same(f'einsum("{spec}", {names})', lambda f: f, f'einsum("{spec}", {names})', values)
+        g.gradient(f'einsum("{spec}", {names}) ** 2', at=values)
+    general = [m(n, n) + 2 * np.eye(n) for n in (1, 2, 3, 5)] + [m(2, 3, 3) + 2 * np.eye(3)]
+    for a in general:
+        n = a.shape[-1]
+        spd = a @ np.swapaxes(a, -1, -2) + np.eye(n)
+        b = m(*a.shape[:-1], 2)
+        for name, x in [("det(x)", a), ("slogdet(x)[0]", a), ("slogdet(x)[1]", a), ("inv(x)", a), ("cholesky(x)", spd), ("eigh(x)[0]", spd), ("abs(eigh(x)[1])", spd)]:
+            g.same(name, lambda f: f, name.replace("slogdet", "linalg.slogdet").replace("det(x)", "linalg.det(x)") if name == "det(x)" else "linalg." + name if not name.startswith("abs") else "abs(linalg.eigh(x)[1])", [x])
+        g.same("solve(x, y)", lambda f: f, "linalg.solve(x, y)", [a, b])
+        g.gradient("solve(x, y) ** 2", "linalg.solve(x, y) ** 2", at=[a, b])
+        g.gradient("solve(y, x) ** 2", "linalg.solve(y, x) ** 2", at=[b, a])
+        g.gradient("det(x) ** 2", "linalg.det(x) ** 2", at=[a])
+        g.gradient("slogdet(x)[1] ** 2", "linalg.slogdet(x)[1] ** 2", at=[a])
+        g.gradient("inv(x) ** 2", "linalg.inv(x) ** 2", at=[a])
+        g.gradient("cholesky(x) ** 3", "linalg.cholesky(x) ** 3", at=[spd])
+        g.gradient("eigh(x)[0] ** 2", "linalg.eigh(x)[0] ** 2", at=[spd], rtol=1e-8)
+        g.gradient("eigh(x)[1] ** 4", "linalg.eigh(x)[1] ** 4", at=[spd], rtol=1e-7)
+        lower = "jax.scipy.linalg.solve_triangular"
+        for tercet, python in [("triangular_solve(x, y)", f"{lower}(x, y, lower=True)"), ("triangular_solve(x, y, lower=false)", f"{lower}(x, y)"),
+                               ("triangular_solve(x, y, transposed=true)", f"{lower}(x, y, lower=True, trans=1)")]:
+            g.same(tercet, lambda f: f, python, [a, b])
+            g.gradient(f"{tercet} ** 2", f"{python} ** 2", at=[a, b])
+    for a in [m(4, 4), m(5, 3), m(3, 5), m(2, 4, 3)]:
+        for name in ("qr(x)[0]", "qr(x)[1]"):
+            g.same(f"abs({name})", lambda f: f, f"abs(linalg.{name})", [a])
+            if a.shape[-2] >= a.shape[-1]:
+                g.gradient(f"{name} ** 4", f"linalg.{name} ** 4", at=[a], rtol=1e-8)
+        for i in range(3):
+            g.same(f"abs(svd(x)[{i}])", lambda f: f, f"abs(linalg.svd(x, full_matrices=False)[{i}])", [a])
+            g.gradient(f"svd(x)[{i}] ** 4", f"linalg.svd(x, full_matrices=False)[{i}] ** 4", at=[a], rtol=1e-7)
+        g.same("pinv(x)", lambda f: f, "linalg.pinv(x)", [a], rtol=1e-8)
+        g.same("matrix_rank(x)", lambda f: f, "linalg.matrix_rank(x) * 1.0", [a])
+    a, b = m(6, 3), m(6)
+    g.same("lstsq(x, y)", lambda f: f, "linalg.lstsq(x, y)[0]", [a, b], rtol=1e-8)
+    return g
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent / "cases" / "golden")
     folder.mkdir(parents=True, exist_ok=True)
-    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, random_indexing, order, linear, networks, random_draws, gradients]
+    groups = [promotion, arithmetic, casts, math_functions, reductions, shapes, indexing, random_indexing, order, linear, networks, random_draws, gradients, matrices]
     print(sum(make().write(folder) for make in groups), "values")
 
 

@@ -1,0 +1,18 @@
+// One layout for all programs: what `tercet fmt` writes.
+//
+// Line breaks and comments stay where their author put them; spaces, indentation and blank lines are set. Tokens are the
+// same before and after, in their order, so the program means the same; a text that is formatted stays as it is.
+//   - two spaces for each `{`; inside `(` and `[` lines align behind the bracket, or stand two further when it ends its line
+//   - a space around operators and after commas, none inside brackets, none around `=` of arguments, `..`, `.`, `:` of slices
+//   - at most one blank line, none at the start of a block or of the text; one line break at the end
+#pragma once
+#include <string>
+
+#include "base/source.h"
+
+namespace tercet {
+
+/// The text in that layout. The source must parse without error.
+std::string format_source(const SourceFile& source);
+
+}  // namespace tercet
