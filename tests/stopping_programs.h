@@ -148,7 +148,7 @@ inline const std::vector<StoppingProgram>& stopping_programs() {
       {"split of texts", texts, "split(t, \" \")"},
       {"one long text", "let t = join(tile([\"Some Words of a text\"], n // 4), \" \")", "(lengths(tokenize([t])), lower(t))"},
       {"long text split", "let t = join(tile([\"Some Words of a text\"], n // 4), \" \")", "split(t, \" \")"},
-      {"long text matched", "let t = join(tile([\"Some Words of a text\"], n // 4), \" \")", "matches(t, r\"z.*q\")", false},   // RE2 is not asked,
+      {"long text matched", "let t = join(tile([\"Some Words of a text\"], n // 4), \" \")", "matches(t, r\"z.*q\")", false},   // RE2 is not asked
       {"long text compared", "let t = join(tile([\"Some Words of a text\"], n // 4), \" \")", "replace(t, \"Words\", \"w\") == t"},
       {"join", tokens, "join(k, \" \")"},
       {"join of one row", tokens, "join(flatten(k), \" \")"},
