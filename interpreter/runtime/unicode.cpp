@@ -7,12 +7,11 @@
 
 #include <algorithm>
 #include <array>
-
-#include "interpreter/runtime/case_table.h"
-
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
+#include "interpreter/runtime/case_table.h"
 #include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/text_rows.h"
