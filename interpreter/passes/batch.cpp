@@ -192,7 +192,7 @@ class Batcher final : public BatchContext {
       batched->function = f.function;
       batched->results_mapped = f.mapped;
       batched->counter = entry.counter;
-      batched->threads = entry.threads;
+      batched->options = entry.options;
     }
     std::vector<BatchedValue> out;
     std::vector<ValueId> values = emit_jit_call(out_, batched, std::move(inputs), op.span);
@@ -215,7 +215,7 @@ class Batcher final : public BatchContext {
       auto made = std::make_shared<JitEntry>();
       made->function = function_of_rows(*entry.function, operands, made->results_mapped);
       made->counter = entry.counter;
-      made->threads = entry.threads;
+      made->options = entry.options;
       batched = std::move(made);
     }
     std::vector<BatchedValue> out;
