@@ -5,7 +5,7 @@
 
 Compute-bound work (50 steps of tanh and exp on f32[n, 50000]), a pmap that does nothing, and psum of 4 numbers and of 16 MB, for
 each number of devices n; and the compute-bound work by `vmap` on one thread, for the speed-up. Both sides alternate; figures are
-the least of all rounds, as other work on the machine only adds. Without JAX only Tercet's are shown.
+medians of a run, the least of all rounds, as other work on the machine only adds. Without JAX only Tercet's are shown.
 """
 import argparse
 import subprocess
@@ -28,8 +28,8 @@ ROWS = [("50 steps of tanh and exp", "work(x)"), ("the same by vmap", "whole(x)"
         ("psum of 4 numbers", "total(four)"), ("psum of 16 MB", "total(large)")]
 
 JAX = """
-import os, sys, time
-n, rounds = int(sys.argv[1]), int(sys.argv[2])
+import os, statistics, sys, time
+n = int(sys.argv[1])
 os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={n}"
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax, jax.numpy as jnp, numpy as np
@@ -56,12 +56,12 @@ for name, by_pmap, by_shard_map, argument in rows:
         if f is by_pmap and name != "the same by vmap":
             a = jax.block_until_ready(jax.pmap(lambda v: v)(a))
         jax.block_until_ready(f(a))
-        best = float("inf")
-        for _ in range(rounds * 30):
+        times = []
+        for _ in range(60):
             t = time.perf_counter()
             jax.block_until_ready(f(a))
-            best = min(best, time.perf_counter() - t)
-        out.append(f"{best * 1e3:.4g}")
+            times.append(time.perf_counter() - t)
+        out.append(f"{statistics.median(times) * 1e3:.4g}")
     print(name, *out, sep="\\t")
 """
 
@@ -78,7 +78,7 @@ def main():
         for _ in range(options.rounds):
             for (name, _), ms in zip(ROWS, tercet(options.tercet, SETUP.format(n=n), [s for _, s in ROWS])):
                 ours[name].append(ms)
-            done = subprocess.run([sys.executable, "-c", JAX, str(n), "1"], capture_output=True, text=True)
+            done = subprocess.run([sys.executable, "-c", JAX, str(n)], capture_output=True, text=True)
             for line in done.stdout.splitlines():
                 name, *figures = line.split("\t")
                 theirs.setdefault(name, []).append([float(f) for f in figures])

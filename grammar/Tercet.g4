@@ -8,6 +8,11 @@
 // `operation` is a flat list that operators.cpp groups by its table of levels.
 grammar Tercet;
 
+options { superClass = TercetParserBase; }
+@parser::postinclude {
+#include "grammar/parser_base.h"
+}
+
 tokens {
   SEPARATOR,        // a line break or `;` that ends a statement; never doubled, never next to a brace
   ARGUMENT_NAME,    // a word before `=` in a call, record, parameter list or transform bracket

@@ -161,6 +161,8 @@ class RecordingParser final : public TercetParser, public antlr4::tree::ParseTre
     auto at = static_cast<uint32_t>(tokens_->at());
     poll_at(at);
     if (rule == Rule::Operand) check_stack(list_.span(list_.tokens[at]));
+    // Room for all first: a rule is entered, or it is not and nobody will leave it.
+    make_room(open_), make_room(statements_), make_room(result.tree.nodes);
     auto node = static_cast<uint32_t>(result.tree.nodes.size());
     if (rule == Rule::Statement) statements_.push_back(node);
     open_.push_back(node);
@@ -186,6 +188,9 @@ class RecordingParser final : public TercetParser, public antlr4::tree::ParseTre
   }
 
  private:
+  template <class T> static void make_room(std::vector<T>& v) {
+    if (v.size() == v.capacity()) v.reserve(std::max<size_t>(16, 2 * v.size()));
+  }
   TokenArray* tokens_;
   const TokenList& list_;
   std::vector<uint32_t> open_, statements_;

@@ -93,7 +93,7 @@ int Driver::check(const std::string& text, const std::string& name) {
 
 int Driver::show_stage(const std::string& text, const std::string& name) {
   const Options& o = state_->options;
-  if (o.stage == "ast") return state_->show(state_->session->try_show(text, "", "ast"));
+  if (o.stage == "ast") return state_->show(state_->session->try_show(text, name, "ast"));
   state_->muted = true;   // what it defines is wanted, not what it prints
   Result<Value> defined = state_->run(text, name);
   state_->muted = false;

@@ -6,7 +6,7 @@
 
 namespace tercet {
 
-enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache };
+enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache, Format, Test };
 
 struct Options {
   Command command = Command::Prompt;
@@ -15,6 +15,8 @@ struct Options {
   std::vector<std::string> expressions;   // -e, in order
   // ir
   std::string function, argument_types, stage = "ir";
+  std::vector<std::string> paths;         // Format, Test: files and folders
+  bool check = false;                     // Format: name files that would change
   std::string cache_action;               // Cache: "info" or "clear"
   // for all
   int threads = 0;                        // 0: as many as the process may use

@@ -75,7 +75,48 @@ expect("help", "Usage" in tercet("--help")[1], "")
 for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"]):
     same(f"flags {flags}", tercet(*flags, "-e", "sum(arange(10))"), (0, "45\n", ""))
 
+# ---- fmt ----
+path = program("let  x=1\n\n\n\nprint( x )   # one\n", "layout.tct")
+same("fmt --check names what would change", tercet("fmt", "--check", path), (1, path + "\n", ""))
+same("fmt rewrites", tercet("fmt", path), (0, "", ""))
+expect("fmt has one layout", pathlib.Path(path).read_text() == "let x = 1\n\nprint(x)   # one\n", pathlib.Path(path).read_text())
+same("fmt --check is content then", tercet("fmt", "--check", path), (0, "", ""))
+same("fmt of standard input", tercet("fmt", "-", given="f( 1 )"), (0, "f(1)\n", ""))
+path = program("let x = (1\n", "wrong.tct")
+status, out, err = tercet("fmt", path)
+expect("fmt leaves a wrong program alone", status == 1 and "wrong.tct:1" in err and pathlib.Path(path).read_text() == "let x = (1\n", err)
+expect("fmt of nothing", tercet("fmt", "no_such_folder")[0] == 2, "")
+
+# ---- test ----
+path = program('''## Twice x.
+## >>> twice(2)
+## 4
+## >>> let y = twice(
+## ...   [1, 2])
+## >>> print(y,
+## ...       "and")
+## [2, 4] and
+fn twice(x) = x * 2
+print(twice(1))
+#> 2
+''', "tested.tct")
+same("test runs output and examples", tercet("test", path), (0, "4 passed, 0 failed\n", ""))
+same("test compiles", tercet("test", "--jit-all", path), (0, "4 passed, 0 failed\n", ""))
+program("assert(1 > 2, 'no')\n#! assert no\n".replace("'", '"'), "error.tct")
+same("test of an error", tercet("test", str(pathlib.Path(path).parent / "error.tct")), (0, "1 passed, 0 failed\n", ""))
+wrong = program("## >>> 1 + 1\n## 3\nfn f() = 1\nprint(5)\n#> 6\n", "failing.tct")
+status, out, err = tercet("test", wrong)
+expect("test tells what differs", status == 1 and f"FAIL {wrong}\nwanted\n 6\ngot\n5\n" in out and f"FAIL {wrong}:1\nwanted\n3\ngot\n2\n" in out and out.endswith("0 passed, 2 failed\n"), out)
+expect("test of no tests fails", tercet("test", program("1", "plain.tct"))[0] == 1, "")
+
 # ---- check ----
+for text, wanted in (("fn f(x, y) = x + y\nfn g() = f(1)", "`f` needs the argument `y`"), ("fn f(x) = x\nf(1, 2)", "`f` takes 1 argument, and this call gives more"),
+                     ("fn g(x) = sum(x, axes=1)", "did you mean `axis`?"), ("fn f(x) = x\nlet y = 1 |> f(2)", "`f` takes 1 argument, and this call gives more"),
+                     ("fn f(x: f32[n], y: f32[m]) = x @ y\nfn g(x: f32[n], k: i32) = f(x, k)", "`y` of `f` is f32[m], and this is i32"),
+                     ("fn f(x: i32[n]) = x + \"a\"", "error[type]")):
+    status, out, err = tercet("check", program(text))
+    expect(f"check of {text!r}", status == 1 and wanted in err, err)
+same("check knows pipes, shadows and later functions", tercet("check", program("fn g(x) = x |> f(2)\nfn f(a, b) = a * b\nfn h(f) = f(1)\nprint(1 |> f(2), 2)")), (0, "", ""))
 program("fn twice(x: f32[n]) = x * 2\nlet one = 1\n", "lib.tct")
 same("check knows what imports bind, and runs nothing of them",
      tercet("check", program('import "lib.tct"\nprint(lib.twice([1.0]), lib.one)\nfn f(x: f32[n]) = lib.twice(x)')), (0, "", ""))

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 
 #include "interpreter/runtime/case_table.h"
-
-#include <cstdlib>
-
 #include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/text_rows.h"
@@ -285,6 +285,14 @@ std::string_view next_word(std::string_view text, size_t* at) {
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
+void append_normalized(std::string& out, std::string_view text, utf8proc_option_t options) {
+  utf8proc_uint8_t* made = nullptr;
+  const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()), &made, options);
+  const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> held(made, std::free);
+  if (size < 0) fail(Kind::Limit, {}, fmt::format("a text cannot be normalised: {}", utf8proc_errmsg(size)));
+  out.append(reinterpret_cast<const char*>(made), static_cast<size_t>(size));
+}
+
 Array normalize(const Array& texts, std::string_view form) {
   const bool compose = form == "NFC" || form == "NFKC", compatible = form == "NFKC" || form == "NFKD";
   if (!compose && !compatible && form != "NFD")
@@ -293,12 +301,16 @@ Array normalize(const Array& texts, std::string_view form) {
   return map_to_text(texts, [&](const StringRef& text, TextArena& arena) {
     std::string_view all = text.view();
     if (is_ascii(all)) return text;
-    utf8proc_uint8_t* made = nullptr;
-    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(all.data()), static_cast<utf8proc_ssize_t>(all.size()), &made, options);
-    if (size < 0) fail(Kind::Limit, {}, fmt::format("a text cannot be normalised: {}", utf8proc_errmsg(size)));
-    StringRef out = arena.add({reinterpret_cast<const char*>(made), static_cast<size_t>(size)});
-    std::free(made);
-    return out;
+    // In parts that begin at an ASCII character: those combine with nothing before them.
+    constexpr size_t part = 16 << 10;
+    std::string out;
+    for (size_t at = 0; at < all.size(); poll()) {
+      size_t end = std::min(all.size(), at + part);
+      while (end < all.size() && static_cast<unsigned char>(all[end]) >= 0x80) ++end;
+      append_normalized(out, all.substr(at, end - at), options);
+      at = end;
+    }
+    return arena.add(out);
   });
 }
 
