@@ -23,7 +23,7 @@ double milliseconds_since(Clock::time_point begin) {
 
 // What is handed to LLVM: instructions of one kernel, of which its time grows faster than in proportion, and of all kernels
 // together. Larger programs are written by programs; they run on the reference evaluator.
-constexpr size_t most_of_kernel = 20'000, most_in_all = 200'000;
+constexpr size_t most_of_kernel = 5'000, most_in_all = 50'000;
 
 bool is_too_large(const ProgramSet& set) {
   size_t all = 0;
