@@ -23,7 +23,7 @@ add_library(tercet_re2 INTERFACE)
 target_link_libraries(tercet_re2 INTERFACE ${tercet_re2_library} Threads::Threads)
 
 # LAPACK and BLAS of netlib, by their own paths: the system may have put others, whose results hang on CPU and threads,
-# behind the common names (docs/decisions/0020). Code for shared libraries, as libtercet needs it.
+# behind the common names (docs/decisions/0022). Code for shared libraries, as libtercet needs it.
 find_library(tercet_lapack_library NAMES liblapack_pic.a REQUIRED)
 find_library(tercet_blas_library NAMES libblas.a PATH_SUFFIXES blas NO_CACHE REQUIRED
              PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/blas NO_DEFAULT_PATH)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "embed/handles.h"
+#include "grammar/format.h"
 #include "grammar/ast_printer.h"
 #include "grammar/parser.h"
 #include "interpreter/engine/help.h"
@@ -16,10 +17,11 @@ namespace {
 
 tct_value* new_text(std::string_view text) { return new_value(Array::strings({&text, 1}).reshaped({})); }
 
-tct_status show_tree(tct_session* s, tct_str source, tct_value** out_text, tct_error** out_error) {
-  ParseResult parsed = parse(s->session.add_source("program", std::string(view_of(source))));
+tct_status show_program(tct_session* s, tct_str source, tct_str name, const std::string& stage, tct_value** out_text, tct_error** out_error) {
+  const SourceFile& file = s->session.add_source(name.size ? std::string(view_of(name)) : "program", std::string(view_of(source)));
+  ParseResult parsed = parse(file);
   if (!parsed.diagnostics.empty()) return give(make_error(parsed.diagnostics, s->session.sources()), out_error);
-  *out_text = new_text(print(parsed.program));
+  *out_text = new_text(stage == "ast" ? print(parsed.program) : format_source(file));
   return TCT_OK;
 }
 
@@ -74,7 +76,7 @@ TCT_API tct_status tct_show(tct_session* session, tct_str expression, tct_str ar
     require(session && out_text, "the session or out_text is NULL");
     Session& s = session->session;
     const std::string what(view_of(stage));
-    if (what == "ast") return show_tree(session, expression, out_text, out_error);
+    if (what == "ast" || what == "formatted") return show_program(session, expression, argument_types, what, out_text, out_error);
     s.clear_interrupt();
     std::string text;
     Outcome o = what == "statement" ? s.statement_ir(s.add_source("statement", std::string(view_of(expression))), &text)

@@ -53,12 +53,19 @@ class Formatter {
     }
     if (is_close_bracket(t.type) && !brackets_.empty()) brackets_.pop_back();
     write(t);
-    if (is_open_bracket(t.type)) brackets_.push_back({t.type, indent_ + step, indent_, t.type != LBRACE});
+    if (is_open_bracket(t.type)) brackets_.push_back({t.type, indent_ + step, indent_, t.type == LBRACKET});
     last_ = t.type;
     if (is_comment(t.type)) return;
+    if (t.type == COLON) spaced_colon_ = out_.size() > 1 && out_[out_.size() - 2] == ' ' && ends_operand(before_);
     unary_ = !ends_operand(before_) && is_binary_operator(t.type);
-    before_ = after_dot_ && is_word(t.type) ? NAME : t.type;
+    before_ = is_name(t) ? NAME : t.type;
     after_dot_ = t.type == DOT;
+  }
+
+  /// A word that is a name here: `x.in`, `fn var(x)`, and `var(x)`, which is a call where `var (a, b)` binds.
+  bool is_name(const Token& t) const {
+    if (!is_word(t.type)) return false;
+    return after_dot_ || before_ == FN || (t.type == VAR && source_.text()[t.end] == '(');
   }
 
   void write(const Token& t) {
@@ -73,7 +80,8 @@ class Formatter {
     if (!brackets_.empty()) brackets_.back().fresh = false;
     const bool at_edge = is_open_bracket(last_) || is_close_bracket(t.type);
     out_ += breaks_ > 1 && !at_edge ? "\n\n" : "\n";
-    indent_ = line_indent(t);
+    indent_ = t.type == ELSE ? indent_ + (line_starts_with_ == RBRACE || line_starts_with_ == ELSE || line_starts_with_ == IF ? 0 : step) : line_indent(t);
+    line_starts_with_ = t.type;
     out_.append(indent_, ' ');
   }
 
@@ -107,8 +115,9 @@ class Formatter {
     if (p == COMMA || p == SEMICOLON) return true;
     if (n == ASSIGN || p == ASSIGN) return !inside_parentheses();
     if (p == DOTDOT || (n == DOTDOT && ends_operand(p))) return false;
-    if (n == COLON) return false;
-    if (p == COLON) return !(inside_parentheses() && brackets_.back().type == LBRACKET);
+    const bool slice = inside_parentheses() && brackets_.back().type == LBRACKET;
+    if (n == COLON) return slice && gap_before(t) > 0 && ends_operand(p);
+    if (p == COLON) return !slice || spaced_colon_;
     if (p == TILDE) return false;
     if (n == LPAREN || n == LBRACKET) return !(ends_operand(p) || p == TRANSFORM);
     return true;
@@ -121,8 +130,10 @@ class Formatter {
   size_t indent_ = 0;            // of the line being written
   size_t breaks_ = 0;            // line breaks since the last token
   TokenType before_ = END;       // the last token that is no comment
+  bool spaced_colon_ = false;    // of a slice, the last one: its author put spaces around it
   bool unary_ = false;           // it is a sign
   bool after_dot_ = false;
+  TokenType line_starts_with_ = END;
   TokenType last_ = END;         // the last token, comments too
 };
 

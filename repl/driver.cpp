@@ -33,7 +33,7 @@ struct Driver::State {
         if (!loop) bar.ended();
         else if (!muted) bar.advanced(*loop, inner);
       };
-    session.emplace(engine, SessionOptions{.limits = {.files = true},
+    session.emplace(engine, SessionOptions{.limits = {.memory_bytes = options.memory_bytes, .files = true},
                                            .write = write,
                                            .progress = show_progress,
                                            .arguments = options.arguments,
@@ -93,7 +93,7 @@ int Driver::check(const std::string& text, const std::string& name) {
 
 int Driver::show_stage(const std::string& text, const std::string& name) {
   const Options& o = state_->options;
-  if (o.stage == "ast") return state_->show(state_->session->try_show(text, "", "ast"));
+  if (o.stage == "ast") return state_->show(state_->session->try_show(text, name, "ast"));
   state_->muted = true;   // what it defines is wanted, not what it prints
   Result<Value> defined = state_->run(text, name);
   state_->muted = false;

@@ -15,6 +15,8 @@ void add_common(CLI::App* app, Options* o) {
   app->add_flag("--jit-all", o->jit_all, "Compile every function that can be compiled");
   app->add_option("--devices", o->devices, "Split this machine into N devices")->check(CLI::Range(1, 4096));
   app->add_option("--device-ids", o->device_ids, "Use these devices only, as in 0,1")->delimiter(',');
+  app->add_option("--memory", o->memory_bytes, "Bytes that arrays may take together, as in 512M or 2G (default: no bound)")
+      ->transform(CLI::AsSizeValue(false))->check(CLI::PositiveNumber);
   app->add_flag("!--no-progress", o->progress, "Show no progress of long loops (it needs a terminal anyway)");
   app->add_option("--device-timeout", o->device_timeout, "Seconds that devices wait for each other (default: 600)")
       ->check(CLI::PositiveNumber);
@@ -49,6 +51,12 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
       ->check(CLI::IsMember({"ast", "ir", "batched", "optimized", "kernels", "llvm", "asm"}));
   CLI::App* cache = app.add_subcommand("cache", "Compiled code that is kept on disk: tercet cache info, tercet cache clear");
   cache->add_option("ACTION", o->cache_action, "info or clear")->required()->check(CLI::IsMember({"info", "clear"}));
+  CLI::App* format = app.add_subcommand("fmt", "Set spaces and indentation: tercet fmt FILE|FOLDER… (- is standard input)");
+  format->add_option("PATHS", o->paths, "Programs, and folders of them")->required();
+  format->add_flag("--check", o->check, "Change nothing, name the files that would change");
+  CLI::App* test = app.add_subcommand("test", "Run what programs say of themselves (#> output, ## >>> examples): tercet test FILE|FOLDER…");
+  test->add_option("PATHS", o->paths, "Programs, and folders of them")->required();
+  add_common(test, o);
   for (CLI::App* command : {run, check}) command->prefix_command();
   std::string ir_file;
   ir->add_option("FILE", ir_file, "The program")->required();
@@ -60,6 +68,8 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
     if (*run) o->command = Command::Run, take_file(run, o);
     else if (*check) o->command = Command::Check, take_file(check, o);
     else if (*cache) o->command = Command::Cache;
+    else if (*format) o->command = Command::Format;
+    else if (*test) o->command = Command::Test;
     else if (*ir) o->command = Command::Ir, o->file = ir_file;
     else if (!o->expressions.empty()) o->command = Command::Evaluate, o->arguments = app.remaining();
     else if (!app.remaining().empty()) o->command = Command::Run, take_file(&app, o);

@@ -6,7 +6,7 @@
 
 namespace tercet {
 
-enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache };
+enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache, Format, Test };
 
 struct Options {
   Command command = Command::Prompt;
@@ -15,6 +15,8 @@ struct Options {
   std::vector<std::string> expressions;   // -e, in order
   // ir
   std::string function, argument_types, stage = "ir";
+  std::vector<std::string> paths;         // Format, Test: files and folders
+  bool check = false;                     // Format: name files that would change
   std::string cache_action;               // Cache: "info" or "clear"
   // for all
   int threads = 0;                        // 0: as many as the process may use
@@ -22,6 +24,7 @@ struct Options {
   bool jit_all = false;                   // compile every function that can be
   int devices = 0;                        // 0: as many as a pmap asks for
   std::vector<int> device_ids;
+  int64_t memory_bytes = 0;               // of arrays, at most; 0: no bound
   bool progress = true;                   // a bar for long loops, where standard error is a terminal
   double device_timeout = 600;            // seconds that devices wait for each other
 };

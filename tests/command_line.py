@@ -75,7 +75,48 @@ expect("help", "Usage" in tercet("--help")[1], "")
 for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"]):
     same(f"flags {flags}", tercet(*flags, "-e", "sum(arange(10))"), (0, "45\n", ""))
 
+# ---- fmt ----
+path = program("let  x=1\n\n\n\nprint( x )   # one\n", "layout.tct")
+same("fmt --check names what would change", tercet("fmt", "--check", path), (1, path + "\n", ""))
+same("fmt rewrites", tercet("fmt", path), (0, "", ""))
+expect("fmt has one layout", pathlib.Path(path).read_text() == "let x = 1\n\nprint(x)   # one\n", pathlib.Path(path).read_text())
+same("fmt --check is content then", tercet("fmt", "--check", path), (0, "", ""))
+same("fmt of standard input", tercet("fmt", "-", given="f( 1 )"), (0, "f(1)\n", ""))
+path = program("let x = (1\n", "wrong.tct")
+status, out, err = tercet("fmt", path)
+expect("fmt leaves a wrong program alone", status == 1 and "wrong.tct:1" in err and pathlib.Path(path).read_text() == "let x = (1\n", err)
+expect("fmt of nothing", tercet("fmt", "no_such_folder")[0] == 2, "")
+
+# ---- test ----
+path = program('''## Twice x.
+## >>> twice(2)
+## 4
+## >>> let y = twice(
+## ...   [1, 2])
+## >>> print(y,
+## ...       "and")
+## [2, 4] and
+fn twice(x) = x * 2
+print(twice(1))
+#> 2
+''', "tested.tct")
+same("test runs output and examples", tercet("test", path), (0, "4 passed, 0 failed\n", ""))
+same("test compiles", tercet("test", "--jit-all", path), (0, "4 passed, 0 failed\n", ""))
+program("assert(1 > 2, 'no')\n#! assert no\n".replace("'", '"'), "error.tct")
+same("test of an error", tercet("test", str(pathlib.Path(path).parent / "error.tct")), (0, "1 passed, 0 failed\n", ""))
+wrong = program("## >>> 1 + 1\n## 3\nfn f() = 1\nprint(5)\n#> 6\n", "failing.tct")
+status, out, err = tercet("test", wrong)
+expect("test tells what differs", status == 1 and f"FAIL {wrong}\nwanted\n 6\ngot\n5\n" in out and f"FAIL {wrong}:1\nwanted\n3\ngot\n2\n" in out and out.endswith("0 passed, 2 failed\n"), out)
+expect("test of no tests fails", tercet("test", program("1", "plain.tct"))[0] == 1, "")
+
 # ---- check ----
+for text, wanted in (("fn f(x, y) = x + y\nfn g() = f(1)", "`f` needs the argument `y`"), ("fn f(x) = x\nf(1, 2)", "`f` takes 1 argument, and this call gives more"),
+                     ("fn g(x) = sum(x, axes=1)", "did you mean `axis`?"), ("fn f(x) = x\nlet y = 1 |> f(2)", "`f` takes 1 argument, and this call gives more"),
+                     ("fn f(x: f32[n], y: f32[m]) = x @ y\nfn g(x: f32[n], k: i32) = f(x, k)", "`y` of `f` is f32[m], and this is i32"),
+                     ("fn f(x: i32[n]) = x + \"a\"", "error[type]")):
+    status, out, err = tercet("check", program(text))
+    expect(f"check of {text!r}", status == 1 and wanted in err, err)
+same("check knows pipes, shadows and later functions", tercet("check", program("fn g(x) = x |> f(2)\nfn f(a, b) = a * b\nfn h(f) = f(1)\nprint(1 |> f(2), 2)")), (0, "", ""))
 program("fn twice(x: f32[n]) = x * 2\nlet one = 1\n", "lib.tct")
 same("check knows what imports bind, and runs nothing of them",
      tercet("check", program('import "lib.tct"\nprint(lib.twice([1.0]), lib.one)\nfn f(x: f32[n]) = lib.twice(x)')), (0, "", ""))
@@ -253,24 +294,25 @@ def on_terminal(*arguments, columns=100):
 SLOW = "fn busy(n) { var s = 0.0\nfor k in 0..n { s += sin(s) + 1.0 }\ns }\n"
 long_loop = program(SLOW + """
 let n = 60
+var total = 0.0
 for i in 0..n {
   if i == 30 { print("half") }
-  let s = busy(60000)
+  total += busy(80000)
 }
-print("done")
+print("done", total > 0.0)
 """, "long.tct")
 status, out, bar = on_terminal(long_loop)
-same("a long loop prints", (status, out), (0, "half\ndone\n"))
-expect("it has a bar", re.search(r"\r\x1b\[K *\d+% [█▏▎▍▌▋▊▉]* +\d+ of 60(, \d+ of 60,000)? · 0:\d\d gone, 0:\d\d left", bar), repr(bar[-300:]))
+same("a long loop prints", (status, out), (0, "half\ndone true\n"))
+expect("it has a bar", re.search(r"\r\x1b\[K *\d+% [█▏▎▍▌▋▊▉]* +\d+ of 60(, [\d,]+ of 80,000)? · 0:\d\d gone, 0:\d\d left", bar), repr(bar[-300:]))
 expect("the bar is taken away", bar.endswith("\r\x1b[K"), repr(bar[-80:]))
-same("without a bar", on_terminal("--no-progress", long_loop), (0, "half\ndone\n", ""))
-same("no bar where standard error is no terminal", tercet(long_loop), (0, "half\ndone\n", ""))
+same("without a bar", on_terminal("--no-progress", long_loop), (0, "half\ndone true\n", ""))
+same("no bar where standard error is no terminal", tercet(long_loop), (0, "half\ndone true\n", ""))
 same("no bar for what is quick", on_terminal("-e", "for i in 0..1000 { let x = i }"), (0, "", ""))
 with open(pathlib.Path(FOLDER.name) / "many.txt", "w") as many:
     many.write("some words in a line\n" * 4000)
-status, out, bar = on_terminal(program(SLOW + 'for lines in stream_lines("many.txt", 50) { let s = busy(50000) }', "stream.tct"))
+status, out, bar = on_terminal(program(SLOW + 'var total = 0.0\nfor lines in stream_lines("many.txt", 50) { total += busy(80000) }\nprint(total > 0.0)', "stream.tct"))
 expect("a stream knows its share", status == 0 and re.search(r"\d+% [█▏▎▍▌▋▊▉]* +step \d+", bar), (status, repr(bar[-300:])))
-status, out, bar = on_terminal(program(SLOW + "for i in 0..400 { let s = busy(60000)\nif i == 60 { let x = [1][i] } }", "fails.tct"))
+status, out, bar = on_terminal(program(SLOW + "var total = 0.0\nfor i in 0..400 { total += busy(60000)\nif i == 100 { let x = [1][i] } }", "fails.tct"))
 expect("an error stands where the bar was", status == 1 and "\r\x1b[Kerror[index]" in bar.replace("\x1b[1m", ""), (status, repr(bar[-400:])))
 
 # ---- Ctrl-C ----

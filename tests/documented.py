@@ -7,8 +7,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INTERNAL = {"adam_step", "widened", "narrowed", "reduced_size", "checked_ids", "segment_reduce", "rows_like", "starts_of_runs",
             "largest_finite", "take_key", "insert_size", "checked_weights", "checked_draws", "as_count", "axis_from_end",
-            "normal_quantile", "erfinv_single", "polynomial_of_degree_8", "largest_with_noise", "shuffled", "equal_choice",
-            "weighted_choice", "shape_of", "below_one", "smallest_normal", "next_above"}
+            "normal_quantile", "erfinv_single", "polynomial_of_degree_8", "largest_with_noise", "shuffled", "equal_choice", "max_or_least",
+            "weighted_choice", "search_top", "shape_of", "below_one", "smallest_normal", "next_above"}
 
 
 def library():

@@ -33,7 +33,7 @@ TEST_CASE("programs in one layout", "[format]") {
   };
   becomes("", "");
   becomes("\n\n  let x=1 \n\n\n\nlet y =x+ - 1\n\n", "let x = 1\n\nlet y = x + -1\n");
-  becomes("f ( a,b ,c=1 )[ 1 : 2,: ,none]", "f(a, b, c=1)[1:2, :, none]\n");
+  becomes("f ( a,b ,c=1 )[ 1 : 2,: ,none]", "f(a, b, c=1)[1 : 2, :, none]\n");
   becomes("fn f(x:f32[n,*],k : i32 = 3)->f32[n]{\nx**2\n}", "fn f(x: f32[n, *], k: i32=3) -> f32[n] {\n  x ** 2\n}\n");
   becomes("fn f(x)={let y=x;y}", "fn f(x) = { let y = x; y }\n");
   becomes("if(a){b}else{c}", "if (a) { b } else { c }\n");
@@ -45,6 +45,10 @@ TEST_CASE("programs in one layout", "[format]") {
   becomes("let t = (1 ,)", "let t = (1,)\n");
   becomes("x|>f|>\ng", "x |> f |>\n  g\n");
   becomes("let a = [[1, 2],\n[3, 4]]", "let a = [[1, 2],\n         [3, 4]]\n");
+  becomes("x[1:n-1][a :b]", "x[1:n - 1][a : b]\n");
+  becomes("fn var(x)=1\nvar(x)\nvar (a,b)=x.in", "fn var(x) = 1\nvar(x)\nvar (a, b) = x.in\n");
+  becomes("let s =\nif a { b }\nelse if c { d }\nelse { e }\nif a {\n1\n}\nelse {\n2\n}", "let s =\n  if a { b }\n  else if c { d }\n  else { e }\nif a {\n  1\n}\nelse {\n  2\n}\n");
+  becomes("f(a, [\n1], (b,\nc))", "f(a, [\n  1], (b,\n    c))\n");
   becomes("f(\na,\n  b\n)", "f(\n  a,\n  b\n)\n");
   becomes("map(x => {\nx\n}, xs)", "map(x => {\n  x\n}, xs)\n");
   becomes("let x = 1 # one\n#two   \n   # three", "let x = 1  # one\n#two\n# three\n");

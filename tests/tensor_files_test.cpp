@@ -10,7 +10,9 @@
 #include "interpreter/runtime/files.h"
 #include "interpreter/runtime/line_stream.h"
 #include "interpreter/runtime/ragged.h"
+#include "interpreter/runtime/subwords.h"
 #include "interpreter/runtime/tensor_files.h"
+#include "interpreter/runtime/unicode.h"
 #include "tests/support.h"
 #include "tests/temporary_folder.h"
 
@@ -151,6 +153,18 @@ TEST_CASE("a file is read in the memory of its chunks", "[files]") {
   CHECK(printed == "2200000\n");
 }
 
+TEST_CASE("vocabularies in files keep their entry for unknown tokens", "[files]") {
+  test::TemporaryFolder folder;
+  Session session(SessionOptions{});
+  auto ends_well = [&](const std::string& program) { return session.run(session.add_source("test", program)).ok(); };
+  for (const char* unknown : {"", ", unknown=\"<unk>\""}) {
+    const std::string path = "\"" + folder.path() + "/voc.jsonl\"", all = std::string("let v = vocab([\"b\", \"a\", \"a\"]") + unknown + ")\n";
+    REQUIRE(ends_well(all + "save_vocab(v, " + path + ")"));
+    REQUIRE(ends_well("let w = load_vocab(" + path + ")"));
+    CHECK(ends_well(std::string("let x = [\"z\", \"b\", \"a\"]\nassert(all(encode(w, x) == encode(v, x)) and len(encode(w, x)) == ") + (*unknown ? "3" : "2") + ", \"another vocabulary\")"));
+  }
+}
+
 TEST_CASE("tables of comma-separated values", "[files]") {
   test::TemporaryFolder folder;
   const std::string path = folder.path() + "/a.csv";
@@ -182,6 +196,62 @@ TEST_CASE("rows as JSON lines come back", "[files]") {
   REQUIRE(back.size() == 2);
   for (int64_t i = 0; i < 3; ++i) CHECK(back[0].second.data<StringRef>()[i].view() == texts[static_cast<size_t>(i)]);
   CHECK(test::same_elements(back[1].second, columns[1].second));
+}
+
+TEST_CASE("any bytes are text when what is wrong is replaced", "[files]") {
+  test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/mixed.txt";
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes;
+    const char* const parts[] = {"a", "\n", "\r\n", "\xC3", "\xA9", "\xE4\xB8", "\xAD", "\xF0\x9F", "\x98\x80", "\xFF", "\"", ",", "\xEF\xBB\xBF", "1"};
+    for (uint32_t n = random() % 40; n > 0; --n) bytes += parts[random() % std::size(parts)];
+    put(path, bytes);
+    Array lines = read_lines(path, InvalidBytes::Replace);
+    CHECK(is_valid_utf8(read_text(path, InvalidBytes::Replace).data<StringRef>()->view()));
+    int64_t streamed = 0;
+    for (int64_t at = 0; at >= 0;) {
+      LineChunk chunk = read_line_chunk(path, at, 1 + round % 3, InvalidBytes::Replace);
+      for (int64_t i = 0; i < chunk.lines.count(); ++i, ++streamed) {
+        REQUIRE(streamed < lines.count());
+        CHECK(chunk.lines.data<StringRef>()[i].view() == lines.data<StringRef>()[streamed].view());
+      }
+      at = chunk.next;
+    }
+    CHECK(streamed == lines.count());
+    try {
+      read_csv(path, ',', true, InvalidBytes::Replace);
+    } catch (const Failure& failure) {
+      CHECK(failure.diagnostics()[0].kind == Kind::Io);
+    }
+  }
+}
+
+TEST_CASE("damaged models of sub-words are an error", "[files]") {
+  const std::string good = content_of("tests/data/subwords_unigram.model");
+  REQUIRE(good.size() > 1000);
+  std::mt19937 random(3);
+  auto attempt = [](const std::string& bytes) {
+    Array a = Array::make(DType::U8, {static_cast<int64_t>(bytes.size())});
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(a.raw()));
+    std::string_view text = "the library for python";
+    try {
+      encode_subwords(*subword_model(a), Array::strings({&text, 1}));
+      return true;
+    } catch (const Failure& failure) {
+      CHECK(failure.diagnostics()[0].kind == Kind::Value);
+      return false;
+    }
+  };
+  CHECK(attempt(good));
+  CHECK_FALSE(attempt(""));
+  CHECK_FALSE(attempt("no model"));
+  for (int round = 0; round < 200; ++round) {
+    std::string bytes = good;
+    if (round % 4 == 0) bytes.resize(random() % bytes.size());
+    for (int k = 0; k < 3 && !bytes.empty(); ++k) bytes[random() % bytes.size()] = static_cast<char>(random());
+    attempt(bytes);
+  }
 }
 
 }  // namespace tercet

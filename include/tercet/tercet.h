@@ -197,7 +197,8 @@ TCT_API tct_status tct_help(tct_session* session, tct_str name, tct_value** out_
 TCT_API tct_status tct_complete(tct_session* session, tct_str prefix, tct_value** out_names, tct_error** out_error);
 /* What a function becomes, at a stage: "ir", "batched", "optimized", "kernels", "llvm" or "asm", for arguments of these types
  * ("f32[n, 128], i32[k]"; a name is the same size everywhere). At stage "ast", `expression` is a program, whose syntax tree is
- * shown; at stage "statement", a program whose last statement is shown as the operations it becomes. */
+ * shown; at stage "formatted", a program, which is shown in the one layout of programs; at stage "statement", a program whose last
+ * statement is shown as the operations it becomes. A program's name stands in place of argument types. */
 TCT_API tct_status tct_show(tct_session* session, tct_str expression, tct_str argument_types, tct_str stage, tct_value** out_text,
                             tct_error** out_error);
 

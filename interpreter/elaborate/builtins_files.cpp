@@ -12,6 +12,8 @@
 
 namespace tercet {
 
+Leaf unknown_entry(Elaborator& e, std::string_view token) { return e.emit(constant_op, {}, {{"value", Array::strings({&token, 1}).reshaped({})}}); }
+
 bool replaces_invalid(Elaborator& e, const std::optional<Sym>& errors) {
   if (absent(errors)) return false;
   const std::string name = e.static_string(*errors, "`errors`");
@@ -102,7 +104,8 @@ Sym load_vocab(Elaborator& e, A& a) {
   if (columns.size() != 3 || columns[0].second.dtype != DType::Str || columns[1].second.dtype != DType::I64 || columns[2].second.dtype != DType::Bool)
     e.error(Kind::Io, fmt::format("\"{}\" is no vocabulary", path), "save_vocab(voc, path) makes such a file");
   bool unknown = columns[2].second.count() > 0 && *columns[2].second.data<bool>();
-  return Sym::Record{{"tokens", "counts", "unknown"}, {constant_of(e, columns[0].second), constant_of(e, columns[1].second), bool_leaf(unknown)}};
+  return Sym::Record{{"tokens", "counts", "unknown"}, {constant_of(e, columns[0].second), constant_of(e, columns[1].second),
+                                                          unknown ? Sym(unknown_entry(e, columns[0].second.data<StringRef>()->view())) : Sym()}};
 }
 
 Sym load_subwords(Elaborator& e, A& a) {
@@ -177,7 +180,7 @@ Sym save_vocab(Elaborator& e, A& a) {
   auto* r = a[0]->as<Sym::Record>();
   const Sym *tokens = r ? field<Leaf>(*r, "tokens") : nullptr, *counts = r ? field<Leaf>(*r, "counts") : nullptr, *unknown = r ? field<Leaf>(*r, "unknown") : nullptr;
   if (!tokens || !counts || !unknown) e.error(Kind::Type, fmt::format("save_vocab takes a vocabulary, and this is {}", describe(*a[0])), "make one with vocab(tokens)");
-  Leaf known = e.array(*unknown, "save_vocab");
+  Leaf known = bool_leaf(!unknown->is_none());
   Sym::Record columns{{"token", "count", "unknown"}, {*tokens, *counts, e.full(tokens->leaf()->type.dims, known, DType::Bool)}};
   return write_columns(e, "save_vocab", *a[1], columns);
 }

@@ -67,6 +67,7 @@ Leaf take_at(Elaborator& e, const Leaf& x, const Leaf& index, int64_t axis) {
 
 Sym take(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "take"), index = e.array(*a[1], "take");
+  if (x.type.is_ragged()) e.error(Kind::Type, fmt::format("take reads one array, and this has rows of different length: {}", describe(x)), "x[index] takes rows; in each row: vmap(row => take(row, index))(x)");
   if (x.type.rank() == 0) e.error(Kind::Type, fmt::format("take reads an array, and this is the scalar {}", describe(x)));
   if (!is_int(index.type.dtype)) e.error(Kind::Type, fmt::format("an index is an integer, and this is {}", describe(index)));
   int64_t axis = absent(a[2]) ? 0 : e.axis(*a[2], x.type.rank(), "`axis`");
@@ -85,6 +86,7 @@ Sym take(Elaborator& e, A& a) {
 
 Sym put(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "put"), index = e.array(*a[1], "put"), v = e.array(*a[2], "put");
+  if (x.type.is_ragged()) e.error(Kind::Type, fmt::format("put writes into one array, and this has rows of different length: {}", describe(x)), "in each row: vmap(row => put(row, index, value))(x)");
   if (x.type.rank() == 0) e.error(Kind::Type, fmt::format("put writes into an array, and this is the scalar {}", describe(x)));
   Mode mode = mode_of(e, a[3], {{"drop", Mode::Drop}, {"clip", Mode::Clip}, {"wrap", Mode::Wrap}});
   std::string op = absent(a[4]) ? "set" : e.static_string(*a[4], "`op`");

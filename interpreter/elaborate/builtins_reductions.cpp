@@ -48,11 +48,11 @@ template <const OpDef& Op> Sym sum_like(Elaborator& e, A& a) {
   if (x.type.dtype > DType::F64) e.error(Kind::Type, fmt::format("`{}` takes numbers, and this is {}", Op.name, describe(x)));
   return reduce(e, Op, e.cast(x, sum_dtype(x.type.dtype)), a[1].value_or(Sym()), a[2]);
 }
-template <const OpDef& Op> Sym extremum(Elaborator& e, A& a) {
+template <const OpDef& Op, bool OfNone = false> Sym extremum(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], Op.name);
   if (x.type.rank() == 0 && !absent(a[1]))
     e.error(Kind::Type, fmt::format("`{}` takes one array, and this is the scalar {}", Op.name, describe(x)), fmt::format("of two numbers: {}imum(a, b)", Op.name));
-  require_elements(e, x, e.axes(a[1].value_or(Sym()), x.type.rank()), Op.name);
+  if (!OfNone) require_elements(e, x, e.axes(a[1].value_or(Sym()), x.type.rank()), Op.name);
   bool was_bool = x.type.dtype == DType::Bool;
   Leaf out = reduce(e, Op, was_bool ? e.cast(x, DType::U8) : x, a[1].value_or(Sym()), a[2]);
   return was_bool && out.type.dtype == DType::U8 ? e.cast(out, DType::Bool) : out;
@@ -160,6 +160,7 @@ constexpr BuiltinDef list[] = {
     {"sum", "x, axis=, keepdims=", "Sum over all axes or the given ones.", sum_like<sum_op>},
     {"prod", "x, axis=, keepdims=", "Product over all axes or the given ones.", sum_like<prod_op>},
     {"max", "x, axis=, keepdims=", "Largest element; NaN wins.", extremum<max_op>},
+    {"max_or_least", "x, axis=, keepdims=", "Largest element; of none the least value there is.", extremum<max_op, true>},
     {"min", "x, axis=, keepdims=", "Smallest element; NaN wins.", extremum<min_op>},
     {"any", "x, axis=, keepdims=", "Is one true?", logical<any_op>},
     {"all", "x, axis=, keepdims=", "Are all true?", logical<all_op>},

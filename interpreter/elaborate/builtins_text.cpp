@@ -133,7 +133,7 @@ Sym vocab(Elaborator& e, A& a) {
               {"min_count", absent(a[2]) ? int64_t{1} : e.static_int(*a[2], "`min_count`")}};
   if (!absent(a[3])) attrs.set("unknown", e.static_string(*a[3], "`unknown`"));
   std::vector<Leaf> out = e.emit_many(*find_op("vocab"), {e.use(tokens)}, std::move(attrs));
-  return Sym::Record{{"tokens", "counts", "unknown"}, {out[0], out[1], bool_leaf(!absent(a[3]))}};
+  return Sym::Record{{"tokens", "counts", "unknown"}, {out[0], out[1], absent(a[3]) ? Sym() : Sym(unknown_entry(e, e.static_string(*a[3], "`unknown`")))}};
 }
 
 struct VocabParts { Leaf tokens; bool unknown; };
@@ -148,7 +148,7 @@ VocabParts vocab_parts(Elaborator& e, const Sym& value) {
   auto* r = value.as<Sym::Record>();
   const Sym *tokens = r ? field<Leaf>(*r, "tokens") : nullptr, *unknown = r ? field<Leaf>(*r, "unknown") : nullptr;
   if (!tokens || !unknown || !tokens->leaf()) e.error(Kind::Type, fmt::format("this takes a vocabulary, and this is {}", describe(value)), "make one with vocab(tokens)");
-  return {*tokens->leaf(), e.static_bool(*unknown, "a vocabulary's `unknown`")};
+  return {*tokens->leaf(), !unknown->is_none()};   // a matter of types: so compiled code knows it
 }
 
 Sym encode(Elaborator& e, A& a) {

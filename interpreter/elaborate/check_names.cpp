@@ -13,12 +13,13 @@ namespace {
 
 class Checker {
  public:
-  Checker(const std::function<bool(const std::string&)>& known, std::vector<std::string> candidates, const ModuleNames& modules)
-      : known_(known), candidates_(std::move(candidates)), modules_(modules) {}
+  using Signatures = std::function<std::optional<Signature>(const std::string&)>;
+  Checker(const std::function<bool(const std::string&)>& known, std::vector<std::string> candidates, const ModuleNames& modules, const Signatures& signature)
+      : known_(known), candidates_(std::move(candidates)), modules_(modules), signature_(signature) {}
   std::vector<Diagnostic> found;
 
   void program(const ast::Program& p) {
-    for (const ast::StmtPtr& s : p.statements) bound_by(*s, later_);
+    for (const ast::StmtPtr& s : p.statements) bound_by(*s, later_), note_function(*s);
     scopes_.emplace_back();
     for (const ast::StmtPtr& s : p.statements) statement(*s);
   }
@@ -59,6 +60,49 @@ class Checker {
     const std::vector<std::string>& names = module->second;
     if (std::find(names.begin(), names.end(), m.name) != names.end()) return;
     found.push_back(no_member(names, m.name, m.name_span));
+  }
+
+  /// Functions that the file binds once, and without a transform that changes what they take.
+  void note_function(const ast::Stmt& s) {
+    std::set<std::string> names;
+    bound_by(s, names);
+    for (const std::string& n : names) {
+      auto* f = s.as<ast::FunctionStmt>();
+      auto [at, fresh] = functions_.try_emplace(n, std::nullopt);
+      if (fresh && f && f->transforms.empty()) at->second = signature_of(*f->function);
+      else at->second.reset();
+    }
+  }
+
+  /// What the callee of `f(…)` or `x.f(…)` takes, where that is certain.
+  std::optional<Signature> callee(const std::string& name) const {
+    for (size_t i = 1; i < scopes_.size(); ++i)
+      if (scopes_[i].count(name)) return std::nullopt;
+    if (auto own = functions_.find(name); own != functions_.end()) return own->second;
+    return signature_(name);
+  }
+
+  /// `piped`: what stands before |> is the first argument.
+  void call(const ast::Call& c, Span span, bool piped) {
+    std::vector<ArgumentPlace> arguments(piped ? 1 : 0);
+    std::optional<Signature> takes;
+    if (auto* n = c.callee->as<ast::Name>()) takes = callee(n->name);
+    if (!takes) return;
+    for (const ast::Argument& a : c.arguments) arguments.push_back({a.name, a.span});
+    try {
+      match_arguments(*takes, arguments, span);
+    } catch (const Failure& failure) {
+      found.insert(found.end(), failure.diagnostics().begin(), failure.diagnostics().end());
+    }
+  }
+
+  void pipe(const ast::Pipe& p) {
+    expr(*p.first);
+    for (size_t i = 0; i < p.stages.size(); ++i) {
+      auto* c = p.stages[i]->as<ast::Call>();
+      piped_ = c && !p.whole[i] && !c->callee->as<ast::Transform>();
+      expr(*p.stages[i]);
+    }
   }
 
   void maybe(const ast::ExprPtr& e) { if (e) expr(*e); }
@@ -108,6 +152,8 @@ class Checker {
     else if (auto* n = e.as<ast::Transform>()) maybe(n->operand);
     else {
       if (auto* n = e.as<ast::Member>()) member(*n);
+      if (auto* n = e.as<ast::Call>()) call(*n, e.span, std::exchange(piped_, false));
+      if (auto* n = e.as<ast::Pipe>()) return pipe(*n);
       scopes_.emplace_back();   // of a block; other nodes bind nothing
       children(e, [&](const ast::Expr& c) { expr(c); }, [&](const ast::Stmt& c) { statement(c); });
       scopes_.pop_back();
@@ -117,9 +163,12 @@ class Checker {
   const std::function<bool(const std::string&)>& known_;
   std::vector<std::string> candidates_;
   const ModuleNames& modules_;
+  const Signatures& signature_;
+  std::map<std::string, std::optional<Signature>> functions_;
   std::vector<std::set<std::string>> scopes_;
   std::set<std::string> later_;
   bool inside_function_ = false;
+  bool piped_ = false;                 // the call that is read next gets a piped value
 };
 
 }  // namespace
@@ -142,8 +191,9 @@ std::vector<std::string> bound_names(const ast::Program& program) {
 }
 
 std::vector<Diagnostic> check_names(const ast::Program& program, const std::function<bool(const std::string&)>& known,
-                                    const std::vector<std::string>& candidates, const ModuleNames& modules) {
-  Checker checker(known, candidates, modules);
+                                    const std::vector<std::string>& candidates, const ModuleNames& modules,
+                                    const std::function<std::optional<Signature>(const std::string&)>& signature) {
+  Checker checker(known, candidates, modules, signature);
   checker.program(program);
   return std::move(checker.found);
 }

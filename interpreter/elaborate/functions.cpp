@@ -5,6 +5,7 @@
 
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/elaborate/lowering.h"
+#include "interpreter/elaborate/signature.h"
 #include "interpreter/elaborate/free_names.h"
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/rows.h"
@@ -66,44 +67,29 @@ std::vector<std::string> Elaborator::parameter_names(const Sym& function) {
   if (auto* c = function.as<Sym::Closure>())
     for (const ast::Param& p : c->code->params) out.push_back(p.pattern.is_tuple ? "" : p.pattern.name);
   if (auto* t = function.as<Sym::Transformed>()) return parameter_names(*t->function);
-  if (auto* b = function.as<Sym::Builtin>()) {
-    std::string text = b->def->params, word;
-    for (char ch : text + ",")
-      if (ch == ',') out.push_back(word), word.clear();
-      else if (ch != ' ' && ch != '=' && ch != '*') word += ch;
-  }
+  if (auto* b = function.as<Sym::Builtin>())
+    for (const Parameter& p : signature_of(*b->def).parameters) out.push_back(p.name);
   return out;
 }
 
 // ---- functions of the program ----
+namespace {
+
+std::vector<ArgumentPlace> places_of(const std::vector<CallArgument>& arguments) {
+  std::vector<ArgumentPlace> out;
+  for (const CallArgument& a : arguments) out.push_back({a.name, a.span});
+  return out;
+}
+
+}  // namespace
+
 std::vector<Sym> Elaborator::bind_arguments(const Sym::Closure& f, std::vector<CallArgument>& arguments, Span span) {
   const std::vector<ast::Param>& params = f.code->params;
+  std::vector<size_t> places = match_arguments(signature_of(*f.code), places_of(arguments), span);
   std::vector<std::optional<Sym>> values(params.size());
-  size_t next = 0;
-  for (CallArgument& a : arguments) {
-    size_t at = next;
-    if (a.name.empty()) {
-      if (next >= params.size())
-        fail(Kind::Type, a.span.known() ? a.span : span, fmt::format("{} takes {}, and this call gives more", title(*f.code), plural(params.size(), "argument")));
-      ++next;
-    } else {
-      std::vector<std::string> names;
-      for (const ast::Param& p : params) names.push_back(p.pattern.name);
-      at = static_cast<size_t>(std::find(names.begin(), names.end(), a.name) - names.begin());
-      if (at == params.size()) {
-        std::string near = closest_name(a.name, names);
-        fail(Kind::Name, a.span, fmt::format("{} has no parameter `{}`", title(*f.code), a.name), near.empty() ? fmt::format("its parameters are {}", fmt::join(names, ", ")) : fmt::format("did you mean `{}`?", near));
-      }
-    }
-    if (values[at]) fail(Kind::Type, a.span, fmt::format("`{}` is given twice", parameter_title(params[at])));
-    values[at] = std::move(a.value);
-  }
+  for (size_t i = 0; i < arguments.size(); ++i) values[places[i]] = std::move(arguments[i].value);
   std::vector<Sym> out;
-  for (size_t i = 0; i < params.size(); ++i) {
-    if (!values[i] && !params[i].default_value)
-      fail(Kind::Type, span, fmt::format("{} needs the argument `{}`", title(*f.code), parameter_title(params[i])), fmt::format("it takes {}", plural(params.size(), "argument")));
-    out.push_back(values[i] ? std::move(*values[i]) : expr(params[i].default_value));
-  }
+  for (size_t i = 0; i < params.size(); ++i) out.push_back(values[i] ? std::move(*values[i]) : expr(params[i].default_value));
   return out;
 }
 
@@ -329,64 +315,18 @@ Leaf Elaborator::hidden_leaf(const Frame::Hidden& h) {
 }
 
 // ---- builtins ----
-namespace {
-
-struct ParameterText { std::string name; bool optional = false, rest = false; };
-
-std::vector<ParameterText> parameters_of(const BuiltinDef& def) {
-  std::vector<ParameterText> out;
-  std::string text = std::string(def.params) + ",", word;
-  for (char c : text) {
-    if (c == ' ') continue;
-    if (c != ',') {
-      word += c;
-      continue;
-    }
-    if (word.empty()) continue;
-    ParameterText p;
-    p.rest = word.front() == '*';
-    p.optional = word.back() == '=' || p.rest;
-    p.name = word.substr(p.rest, word.size() - p.rest - (word.back() == '='));
-    out.push_back(p);
-    word.clear();
-  }
-  return out;
-}
-
-}  // namespace
-
 Sym Elaborator::call_builtin(const BuiltinDef& def, std::vector<CallArgument> arguments, Span span) {
   if (uses_files(def) && !environment_.may_read_files())
     fail_bound(Kind::Io, Bound::Denied, span, fmt::format("`{}`: this program may not use files", def.name), "its host has to grant TCT_CAP_FILES");
-  std::vector<ParameterText> params = parameters_of(def);
-  BuiltinArguments values(params.size());
-  std::vector<std::string> names;
-  for (const ParameterText& p : params) names.push_back(p.name);
-  size_t next = 0;
-  Sym::Tuple rest;
-  for (CallArgument& a : arguments) {
-    if (a.name.empty()) {
-      if (next < params.size() && params[next].rest) {
-        rest.elements.push_back(std::move(a.value));
-        continue;
-      }
-      if (next >= params.size())
-        fail(Kind::Type, a.span.known() ? a.span : span, fmt::format("`{}` takes {}, and this call gives more", def.name, plural(params.size(), "argument")), fmt::format("{}({})", def.name, def.params));
-      values[next++] = std::move(a.value);
-      continue;
-    }
-    auto at = static_cast<size_t>(std::find(names.begin(), names.end(), a.name) - names.begin());
-    if (at == names.size()) {
-      std::string near = closest_name(a.name, names);
-      fail(Kind::Name, a.span, fmt::format("`{}` has no parameter `{}`", def.name, a.name), near.empty() ? fmt::format("its parameters are {}", def.params) : fmt::format("did you mean `{}`?", near));
-    }
-    if (values[at]) fail(Kind::Type, a.span, fmt::format("`{}` is given twice", a.name));
-    values[at] = std::move(a.value);
-  }
-  for (size_t i = 0; i < params.size(); ++i) {
-    if (params[i].rest) values[i] = rest;
-    if (!values[i] && !params[i].optional)
-      fail(Kind::Type, span, fmt::format("`{}` needs the argument `{}`", def.name, params[i].name), fmt::format("{}({})", def.name, def.params));
+  const Signature signature = signature_of(def);
+  const std::vector<size_t> places = match_arguments(signature, places_of(arguments), span);
+  BuiltinArguments values(signature.parameters.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    if (signature.parameters[i].rest) values[i] = Sym::Tuple{};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::optional<Sym>& value = values[places[i]];
+    if (signature.parameters[places[i]].rest && arguments[i].name.empty()) value->as<Sym::Tuple>()->elements.push_back(std::move(arguments[i].value));
+    else value = std::move(arguments[i].value);
   }
   if (!def.op) return def.lower(*this, values);
   std::vector<Leaf> leaves;

@@ -13,6 +13,9 @@ inline std::string plural(size_t n, const char* word) { return std::to_string(n)
 /// The dtype that an argument names (f32, or the text "f32"); error `type` where it is none (builtins_creation.cpp).
 DType dtype_argument(Elaborator& e, const std::optional<Sym>& value, DType fallback);
 
+/// The field `unknown` of a vocabulary that has an entry for unknown tokens; without one it is none (builtins_files.cpp).
+Leaf unknown_entry(Elaborator& e, std::string_view token);
+
 /// What `errors=` of a function that reads text says: "strict" (an error, the default) or "replace" (builtins_files.cpp).
 bool replaces_invalid(Elaborator& e, const std::optional<Sym>& errors);
 

@@ -61,7 +61,13 @@ void Session::check_program(const ast::Program& program, const std::string& home
   auto known = [&](const std::string& n) { return find(qualified(home, n)) || find_constant(n) || find_builtin(n) || names.library_function(n); };
   std::vector<std::string> candidates = names.global_names(home);
   for (const std::string& n : builtin_names()) candidates.push_back(n);
-  std::vector<Diagnostic> wrong = check_names(program, known, candidates, modules);
+  auto signature = [&](const std::string& n) -> std::optional<Signature> {
+    if (find(qualified(home, n)) || find_constant(n)) return std::nullopt;
+    if (ast::FunctionPtr f = names.library_function(n)) return signature_of(*f);
+    if (const BuiltinDef* b = find_builtin(n)) return signature_of(*b);
+    return std::nullopt;
+  };
+  std::vector<Diagnostic> wrong = check_names(program, known, candidates, modules, signature);
   if (wrong.empty()) check_functions(program, home, wrong);
   found.insert(found.end(), wrong.begin(), wrong.end());
 }

@@ -50,7 +50,9 @@ struct Postings {
 template <class T, class P> class Search {
  public:
   Search(std::span<const Array> in, int64_t n, int64_t k)
-      : in_(in), postings_(in), places_(in[Places].data<P>()), weights_(in[Weights].data<T>()), k_(std::min(k, n)), scores_(static_cast<size_t>(n)) {}
+      : in_(in), postings_(in), places_(in[Places].data<P>()), weights_(in[Weights].data<T>()), k_(std::min(k, n)), scores_(static_cast<size_t>(n)) {
+    clear();
+  }
 
   void run(int64_t from, int64_t to, T* values, int32_t* indices) {
     for (int64_t j = from; j < to; ++j) {
@@ -62,10 +64,11 @@ template <class T, class P> class Search {
       indices[i] = order_[static_cast<size_t>(i)];
       values[i] = scores_[static_cast<size_t>(indices[i])];
     }
-    std::fill(scores_.begin(), scores_.end(), T(0));
+    clear();
   }
 
  private:
+  void clear() { clear_bytes(scores_.data(), scores_.size() * sizeof(T)); }
   void add(int64_t begin, int64_t end, T factor) {
     T* scores = scores_.data();
     const auto n = static_cast<uint64_t>(scores_.size());
@@ -80,7 +83,7 @@ template <class T, class P> class Search {
   const P* places_;
   const T* weights_;
   int64_t k_;
-  std::vector<T> scores_;
+  Scratch<T> scores_;
   Scratch<int32_t> order_;
 };
 

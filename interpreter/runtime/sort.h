@@ -150,10 +150,11 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int3
     detail::order_strings(x, n, 1, true, order);
     order.resize(static_cast<size_t>(k));
   } else {
-    // Candidates better than the k-th best so far; when there are too many, the k best stay.
+    // Candidates better than the k-th best so far: few are kept in order; of many, the k best stay when they have become too many.
     using K = detail::BitsOf<T>;
     using I = detail::Item<K>;
-    const auto kept = static_cast<size_t>(k), room = std::max<size_t>(2 * kept, 64);
+    constexpr size_t few = 32;
+    const auto kept = static_cast<size_t>(k), room = 2 * kept;
     thread_local Scratch<I> items, spare;
     detail::LetGo<Scratch<I>> let_go{items, spare};
     items.clear();
@@ -177,6 +178,13 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int3
     auto look_at = [&](int64_t i) {
       const I item = detail::make_item<K>(order_key<Direction::Largest>(x[i]), static_cast<uint32_t>(i));
       if (full && !(item < worst)) return;
+      if (kept <= few) {   // always in order
+        if (full) items.pop_back();
+        items.insert(std::upper_bound(items.begin(), items.end(), item), item);
+        full = items.size() == kept;
+        worst = items.back();
+        return;
+      }
       items.push_back(item);
       if (items.size() >= room) shrink();
     };
@@ -186,11 +194,14 @@ template <class T> void top_order(const T* x, int64_t n, int64_t k, Scratch<int3
       // smaller or equal: NaN is the largest. Of equal ones the first counts.)
       for (; i + detail::block_size <= n; i += detail::block_size) {
         polls.add(detail::block_size);
-        if (full) {
-          const T limit = x[detail::index_of(worst)];
-          if (limit != limit || !detail::any_larger(x + i, limit)) continue;
+        if (!full) {
+          for (int64_t j = 0; j < detail::block_size; ++j) look_at(i + j);
+          continue;
         }
-        for (int64_t j = 0; j < detail::block_size; ++j) look_at(i + j);
+        const T limit = x[detail::index_of(worst)];
+        if (limit != limit || !detail::any_larger(x + i, limit)) continue;
+        for (int64_t j = 0; j < detail::block_size; ++j)
+          if (!(x[i + j] <= limit)) look_at(i + j);
       }
     }
     for (; i < n; ++i) polls.add(1), look_at(i);

@@ -16,8 +16,12 @@ namespace tercet {
 class SubwordModel {
  public:
   explicit SubwordModel(std::string_view bytes) {
-    const auto status = processor.LoadFromSerializedProto(bytes);
-    if (!status.ok()) fail(Kind::Value, {}, "these bytes are no SentencePiece model", "load_subwords(path) reads a .model file");
+    bool good = false;
+    try {
+      good = processor.LoadFromSerializedProto(bytes).ok();
+    } catch (const std::exception&) {   // its tries throw at keys that cannot be
+    }
+    if (!good) fail(Kind::Value, {}, "these bytes are no SentencePiece model", "load_subwords(path) reads a .model file");
   }
   sentencepiece::SentencePieceProcessor processor;
 };
