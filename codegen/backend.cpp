@@ -103,6 +103,7 @@ class LlvmBackend final : public Backend {
   explicit LlvmBackend(const std::string& cache) {
     if (!cache.empty()) cache_.emplace(cache);
   }
+  ~LlvmBackend() override { wait_for_compilations(); }
   std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) override {
     return std::make_shared<LlvmExecutable>(std::move(function), options, cache_ ? &*cache_ : nullptr);
   }

@@ -25,6 +25,8 @@ namespace {
 /// A part's kernels take some 20 ms to compile, most of the time; what has more instructions is compiled aside.
 constexpr size_t nodes_of_part = 800, nodes_around = 16, most_at_once = 4000;
 
+std::atomic<bool> any_compiled_aside{false};
+
 template <class T>
 T checked(llvm::Expected<T> value) {
   if (!value) fail(Kind::Internal, {}, "code generation: " + llvm::toString(value.takeError()));
@@ -44,8 +46,14 @@ class Jit {
   }
   Jit() { linker_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_of_host(256)).create()); }
 
-  ~Jit() {
-    for (Helper& h : helpers_) h.thread.join();
+  ~Jit() { wait_for_helpers(); }
+  void wait_for_helpers() {
+    std::list<Helper> all;
+    {
+      std::scoped_lock lock(helpers_mutex_);
+      all.swap(helpers_);
+    }
+    for (Helper& h : all) h.thread.join();
   }
 
   std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits) {
@@ -61,6 +69,7 @@ class Jit {
       std::promise<std::unique_ptr<llvm::MemoryBuffer>> result;
     };
     auto job = std::make_shared<Job>(Job{std::move(context), std::move(module), {}});
+    any_compiled_aside = true;
     std::future<std::unique_ptr<llvm::MemoryBuffer>> result = job->result.get_future();
     auto ended = std::make_shared<std::atomic<bool>>(false);
     auto work = [this, job, ended, simd_bits] {
@@ -146,6 +155,10 @@ std::unique_ptr<llvm::MemoryBuffer> object_of(Jit& jit, std::span<const KernelCo
 }
 
 }  // namespace
+
+void wait_for_compilations() {
+  if (any_compiled_aside) Jit::instance()->wait_for_helpers();
+}
 
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCache* cache) {
   MachineCode code;
