@@ -57,8 +57,11 @@ class Jit {
   }
 
   std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits) {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    while (!lock.try_lock_for(std::chrono::milliseconds(10))) poll();   // while others compile
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    while (!lock && !lock.try_lock()) {   // others compile
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      poll();
+    }
     return compiled(module, simd_bits);
   }
   /// For what takes long, and LLVM cannot be asked to stop: on a thread of its own, which is left to itself when a poll throws.
@@ -120,7 +123,7 @@ class Jit {
     return *slot;
   }
 
-  std::timed_mutex mutex_;
+  std::mutex mutex_;
   std::unique_ptr<llvm::orc::LLJIT> linker_;
   std::array<std::unique_ptr<llvm::TargetMachine>, 2> machines_;
   std::atomic<uint64_t> next_{0};
