@@ -344,3 +344,57 @@ def bag_grad(embedding, w, ids, labels):
     f = jax.jit(jax.grad(lambda p, ids, labels: cross_entropy(jax.vmap(logits, in_axes=(None, 0))(p, ids), labels)))
     p = dict(embedding=embedding, w=w)
     return lambda: f(p, ids, labels)
+
+
+# ---- whole programs ----
+
+@row("rnn")
+def rnn(x, w, u):
+    def last(w, u, xs):
+        return lax.scan(lambda h, x: (jnp.tanh(x @ w + h @ u), None), jnp.zeros(64), xs)[0]
+    f = jax.jit(jax.vmap(last, in_axes=(None, None, 0)))
+    return lambda: f(w, u, x)
+
+
+@row("attention")
+def attention_row(q, k, v):
+    def attend(q, k, v):
+        return jax.nn.softmax(q @ k.T / jnp.sqrt(64.0)) @ v
+    f = jax.jit(jax.vmap(jax.vmap(attend)))
+    return lambda: f(q, k, v)
+
+
+@row("einsum_scores")
+def einsum_scores(q, k):
+    f = jax.jit(lambda q, k: jnp.einsum("bqhd,bkhd->bhqk", q, k))
+    return lambda: f(q, k)
+
+
+@row("sort_1e6")
+def sort(x):
+    f = jax.jit(lambda x: jnp.sort(x))
+    return lambda: f(x)
+
+
+@row("top_k_1e6")
+def top_k(x):
+    f = jax.jit(lambda x: lax.top_k(x, 100))
+    return lambda: f(x)
+
+
+@row("cumsum_1e7")
+def cumsum(x):
+    f = jax.jit(lambda x: jnp.cumsum(x))
+    return lambda: f(x)
+
+
+@row("uniform_1e8")
+def uniform(seed):
+    f = jax.jit(lambda seed: jax.random.uniform(jax.random.key(seed), (100_000_000,)))
+    return lambda: f(seed)
+
+
+@row("normal_1e8")
+def normal(seed):
+    f = jax.jit(lambda seed: jax.random.normal(jax.random.key(seed), (100_000_000,)))
+    return lambda: f(seed)

@@ -40,9 +40,10 @@ class LlvmExecutable final : public Executable {
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
       : function_(std::move(function)),
         sizes_(with_equal_sizes(function_)),
-        set_(plan(expand(sizes_.function))),
+        set_(plan(expand(sizes_.function), options.fast_math)),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
+        fast_math_(options.fast_math),
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
         too_large_(is_too_large(set_)),
         code_(too_large_ ? MachineCode{} : compile_kernels(set_, simd_bits_, cache)),
@@ -79,9 +80,9 @@ class LlvmExecutable final : public Executable {
 
   std::string explain(std::span<const Array> arguments) const override {
     if (too_large_) return "too large to be compiled: it runs on the interpreter\n";
-    return fmt::format("{} in {:.2g} ms (planning {:.2g} ms); vectors of {} bits, {} thread{} at most\n",
+    return fmt::format("{} in {:.2g} ms (planning {:.2g} ms); vectors of {} bits, {} thread{} at most{}\n",
                        code_.from_cache ? "code found in the cache on disk" : "compiled", all_ms_, plan_ms_, simd_bits_,
-                       run_.threads, run_.threads == 1 ? "" : "s") +
+                       run_.threads, run_.threads == 1 ? "" : "s", fast_math_ ? "; math=\"fast\": products and sums fuse, other bits than the interpreter's" : "") +
            codegen::explain(set_, run_, arguments);
   }
 
@@ -92,6 +93,7 @@ class LlvmExecutable final : public Executable {
   ProgramSet set_;
   double plan_ms_;
   RunOptions run_;
+  bool fast_math_;
   int simd_bits_;
   bool too_large_;
   MachineCode code_;

@@ -22,6 +22,13 @@ Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, c
   auto* pointer = llvm::PointerType::getUnqual(module.getContext());
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer}, false);
   f_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  if (kernel.fast_math) {   // no reassociation: elementary functions count on the order of their corrections
+    llvm::FastMathFlags flags;
+    flags.setAllowContract();
+    flags.setAllowReciprocal();
+    flags.setNoSignedZeros();
+    b_.setFastMathFlags(flags);
+  }
   f_->addFnAttr(llvm::Attribute::NoUnwind);
   context_ = f_->getArg(0);
   ranges_ = f_->getArg(1);

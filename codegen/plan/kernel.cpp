@@ -133,7 +133,7 @@ std::string code_key(const Kernel& k, const SizeTable& sizes) {
     out += tercet::name_of(k.scatter->dtype);
     for (const Scatter::Bound& b : k.scatter->bounds) out += fmt::format(" {} {}", b.index, b.clamped);
   }
-  return out + fmt::format(" {}", k.cost);
+  return out + fmt::format(" {}{}", k.cost, k.fast_math ? " fast" : "");
 }
 
 }  // namespace tercet::codegen

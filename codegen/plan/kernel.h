@@ -103,6 +103,7 @@ struct Kernel {
   std::vector<Check> checks;
   std::optional<Scatter> scatter;
   std::vector<ValueId> buffers;  // what buffer number k of the kernel is in its function
+  bool fast_math = false;        // products and sums may fuse, and zeros lose their signs
   int64_t cost = 1;              // scalar operations per point, for deciding about threads
 
   /// Number of the first reduced loop; of loops when none is.

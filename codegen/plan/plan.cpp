@@ -278,7 +278,7 @@ class Planner {
 
 }  // namespace
 
-ProgramSet plan(const FunctionPtr& function) {
+ProgramSet plan(const FunctionPtr& function, bool fast_math) {
   ProgramSet set;
   Planner::PlanBody plan_function = [&](const FunctionPtr& f) {
     if (set.of_function.contains(f.get())) return;
@@ -289,6 +289,8 @@ ProgramSet plan(const FunctionPtr& function) {
     Planner(program, set, plan_function).run();
   };
   plan_function(function);
+  for (auto& program : set.programs)
+    for (Kernel& kernel : program->kernels) kernel.fast_math = fast_math;
   return set;
 }
 

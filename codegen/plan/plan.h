@@ -4,6 +4,7 @@
 
 namespace tercet::codegen {
 
-ProgramSet plan(const FunctionPtr& function);
+/// `fast_math`: of all its kernels.
+ProgramSet plan(const FunctionPtr& function, bool fast_math = false);
 
 }  // namespace tercet::codegen

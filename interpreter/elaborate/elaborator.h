@@ -196,6 +196,7 @@ class Elaborator {
   Sym call(const ast::Call& c, Span span, const Sym* piped = nullptr);
   Sym pipe(const ast::Pipe& p);
   Sym transform(const ast::Transform& t);
+  bool fast_math(const std::string& math) const;
   Sym lambda(const ast::FunctionPtr& f);
   Binding* find_local(const std::string& name);
   const Sym* find_captured(const std::string& name);

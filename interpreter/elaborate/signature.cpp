@@ -35,7 +35,11 @@ Signature signature_of(const BuiltinDef& def) {
 std::vector<size_t> match_arguments(const Signature& callee, const std::vector<ArgumentPlace>& arguments, Span call) {
   const std::vector<Parameter>& parameters = callee.parameters;
   std::vector<std::string> names;
-  for (const Parameter& p : parameters) names.push_back(p.name);
+  std::string listed;
+  for (const Parameter& p : parameters) {
+    names.push_back(p.name);
+    listed += (listed.empty() ? "" : ", ") + p.name + (p.optional && !p.rest ? "=" : "");
+  }
   std::vector<size_t> out;
   std::vector<bool> given(parameters.size());
   size_t next = 0;
@@ -51,7 +55,7 @@ std::vector<size_t> match_arguments(const Signature& callee, const std::vector<A
       if (at == names.size()) {
         const std::string near = closest_name(a.name, names);
         fail(Kind::Name, span, fmt::format("{} has no parameter `{}`", callee.title, a.name),
-             !near.empty() ? fmt::format("did you mean `{}`?", near) : names.empty() ? "it takes none" : fmt::format("its parameters are {}", fmt::join(names, ", ")));
+             !near.empty() ? fmt::format("did you mean `{}`?", near) : names.empty() ? "it takes none" : "its parameters are " + listed);
       }
     }
     if (given[at] && !parameters[at].rest) fail(Kind::Type, span, fmt::format("`{}` is given twice", names[at]));

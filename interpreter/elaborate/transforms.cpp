@@ -73,6 +73,11 @@ bool Elaborator::read_device_option(const ast::Argument& a, TransformSpec& out) 
   return true;
 }
 
+bool Elaborator::fast_math(const std::string& math) const {
+  if (math != "fast" && math != "strict") error(Kind::Value, fmt::format("`math` is \"{}\"", math), "it is \"strict\", which is the default, or \"fast\"");
+  return math == "fast";
+}
+
 TransformSpec Elaborator::read_spec(const ast::Transform& t) {
   TransformSpec out;
   out.kind = t.kind;
@@ -83,11 +88,12 @@ TransformSpec Elaborator::read_spec(const ast::Transform& t) {
       if (a.name == "out" && a.value->as<ast::IntLiteral>()) out.out = read_axis(*a.value).axis;
       else if (a.name == "size") out.size = static_int(expr(a.value), "`size`");
       else if (a.name == "threads") out.threads = static_int(expr(a.value), "`threads`");
+      else if (a.name == "math" && t.kind == ast::TransformKind::Jit) out.fast_math = fast_math(static_string(expr(a.value), "`math`"));
       else if (a.name == "axis") out.axis = static_string(expr(a.value), "`axis`");
       else if (a.name == "aux") out.aux = static_bool(expr(a.value), "`aux`");
       else if (t.kind == ast::TransformKind::Pmap && read_device_option(a, out)) {}
       else error(Kind::Unsupported, fmt::format("the option `{}` of {} is not there yet", a.name, ast::spelling(t.kind)));
-      out.text += fmt::format("{}:{}:{}:{}:{}:{}{}:{}:{}", out.out, out.size, out.threads, out.axis, out.devices, out.split, out.out_common, out.reduce, out.aux);
+      out.text += fmt::format("{}:{}:{}:{}:{}:{}:{}{}:{}:{}", out.out, out.size, out.threads, out.fast_math, out.axis, out.devices, out.split, out.out_common, out.reduce, out.aux);
       continue;
     }
     if (t.kind == ast::TransformKind::Jit) fail(Kind::Name, a.span, "jit has the options `threads` and `math`");
@@ -246,11 +252,11 @@ Elaborator::JitCall Elaborator::jit_call(const Sym::Transformed& t, const Functi
     if (!fixed[i]) out.inputs.push_back(use(given[i]));
   for (const Frame::Hidden& h : body.hidden) out.inputs.push_back(use(hidden_leaf(h)));
   // The same program text means the same compiled code, whichever statement it was elaborated for.
-  std::shared_ptr<JitEntry>& entry = environment_.jit_entries()[fingerprint(*f) + fmt::format("/{}", t.spec->threads)];
+  std::shared_ptr<JitEntry>& entry = environment_.jit_entries()[fingerprint(*f) + fmt::format("/{}{}", t.spec->threads, t.spec->fast_math ? "/fast" : "")];
   if (!entry) {
     entry = std::make_shared<JitEntry>();
     entry->function = f;
-    entry->threads = t.spec->threads;
+    entry->options = {t.spec->threads, t.spec->fast_math};
     entry->counter = jit_counter(t);
   }
   out.entry = entry;

@@ -34,7 +34,8 @@ struct TransformSpec {
   std::vector<std::string> wanted;     // grad: parameters, by name or by position ("0", "-1"), as written
   int64_t out = 0;
   int64_t size = -1;                   // option size=, -1: not given
-  int64_t threads = 0;                 // option threads=
+  int64_t threads = 0;                 // jit's option threads=
+  bool fast_math = false;              // jit's option math="fast"
   std::string axis;                    // option axis=: the axis's name
   int64_t devices = 0;                 // pmap's option devices=, 0: not given
   bool split = false, out_common = false;   // pmap's options split= and out=_

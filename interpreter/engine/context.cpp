@@ -113,7 +113,8 @@ std::shared_ptr<const Executable> Session::Context::compiled(JitEntry& entry, st
   auto& variant = entry.variants[key];
   if (!variant) {
     CompileOptions options = session_.options_.compile;
-    if (entry.threads > 0) options.threads = static_cast<int>(entry.threads);
+    if (entry.options.threads > 0) options.threads = static_cast<int>(entry.options.threads);
+    options.fast_math = entry.options.fast_math;
     std::string reason = reason_for(entry, arguments);
     variant = session_.options_.backend->compile(specialized(entry.function, arguments), options);
     entry.reasons[key] = std::move(reason);

@@ -7,6 +7,9 @@ namespace tercet {
 /// A size that depends on the lane: array code for all lanes does not exist, and the caller runs them one by one.
 struct LaneDependentSize : Failure { using Failure::Failure; };
 [[noreturn]] void fail_lane_dependent(Span span);
+/// An operation on dense arrays that a Builder was given rows of different length for. While lanes are batched: such lanes
+/// run one by one.
+struct RaggedOperand : Failure { using Failure::Failure; };
 
 /// Lanes whose sizes differ along their axis 0: the elements of all of them lie one after another along axis 0 of the
 /// batched value, which is called packed. Lane r is offsets[r] .. offsets[r + 1].

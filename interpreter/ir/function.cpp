@@ -1,5 +1,7 @@
 #include "interpreter/ir/function.h"
 
+#include "interpreter/ir/batching.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,6 +89,17 @@ size_t Builder::find_scalar(const Op& op, std::span<const Type> outputs) {
   return ops.size();
 }
 
+namespace {
+[[noreturn]] void fail_ragged(const OpDef& def, const Type& type, Span span) {
+  Diagnostic d;
+  d.kind = Kind::Unsupported;
+  d.span = span;
+  d.message = fmt::format("`{}` does not take rows of different length yet: this is {}", def.name, type.text());
+  d.help = "make it dense first: pad(x)";
+  throw RaggedOperand(std::move(d));
+}
+}  // namespace
+
 std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> inputs, Attrs attrs, Span span,
                                         std::vector<FunctionPtr> bodies) {
   poll();   // elaboration and passes are made of this
@@ -94,8 +107,7 @@ std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> i
   for (ValueId v : inputs) {
     operands.push_back(type(v));
     if (def.ragged == RaggedRule::Dense && type(v).is_ragged())
-      fail(Kind::Unsupported, span, fmt::format("`{}` does not take rows of different length yet: this is {}", def.name, type(v).text()),
-           "make it dense first: pad(x)");
+      fail_ragged(def, type(v), span);
   }
   std::vector<Type> outputs = def.infer({operands, attrs, bodies, span});
   Op op{&def, std::move(inputs), static_cast<ValueId>(function_->types.size()), static_cast<uint32_t>(outputs.size()),

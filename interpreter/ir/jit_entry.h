@@ -13,6 +13,12 @@ namespace tercet {
 /// Counts compilations of one `jit f` of the program, over all argument types.
 struct JitCounter { std::atomic<int64_t> compiled{0}; };
 
+/// What the brackets of jit say.
+struct JitOptions {
+  int64_t threads = 0;                                         // 0: not given
+  bool fast_math = false;                                      // math="fast"
+};
+
 struct JitEntry;
 /// A compiled function's forward pass, which keeps `saved` values of it behind the results, and its backward step.
 struct JitGradient {
@@ -23,7 +29,7 @@ struct JitGradient {
 struct JitEntry {
   FunctionPtr function;                                        // every size a symbol
   std::shared_ptr<JitCounter> counter = std::make_shared<JitCounter>();
-  int64_t threads = 0;                                         // option of jit, 0: not given
+  JitOptions options;
   std::mutex mutex;
   /// Compiled variants by which sizes are 1; an Executable of the back end.
   std::map<std::string, std::shared_ptr<const void>> variants;

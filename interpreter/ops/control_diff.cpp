@@ -316,7 +316,7 @@ std::string key_of(const Flags& flags) {
 std::shared_ptr<JitEntry> entry_like(const JitEntry& entry, FunctionPtr function) {
   auto out = std::make_shared<JitEntry>();
   out->function = std::move(function);
-  out->threads = entry.threads;
+  out->options = entry.options;
   return out;
 }
 

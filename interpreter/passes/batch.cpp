@@ -192,7 +192,7 @@ class Batcher final : public BatchContext {
       batched->function = f.function;
       batched->results_mapped = f.mapped;
       batched->counter = entry.counter;
-      batched->threads = entry.threads;
+      batched->options = entry.options;
     }
     std::vector<BatchedValue> out;
     std::vector<ValueId> values = emit_jit_call(out_, batched, std::move(inputs), op.span);
@@ -215,7 +215,7 @@ class Batcher final : public BatchContext {
       auto made = std::make_shared<JitEntry>();
       made->function = function_of_rows(*entry.function, operands, made->results_mapped);
       made->counter = entry.counter;
-      made->threads = entry.threads;
+      made->options = entry.options;
       batched = std::move(made);
     }
     std::vector<BatchedValue> out;
@@ -262,6 +262,14 @@ class Batcher final : public BatchContext {
   }
 
   std::vector<BatchedValue> batch_op(const Function& f, const Op& op, std::span<const BatchedValue> in) {
+    try {
+      return batch_by_rule(f, op, in);
+    } catch (const RaggedOperand&) {
+      fail_lane_dependent(op.span);
+    }
+  }
+
+  std::vector<BatchedValue> batch_by_rule(const Function& f, const Op& op, std::span<const BatchedValue> in) {
     if (is_uneven(f, op, in)) return batch_uneven(f, op, in);
     bool any_mapped = std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; });
     if (!any_mapped && !has_effects(op) && !meets_over(op, level_) && !bodies_vary(op)) return emit_shared(f, op, in);

@@ -38,7 +38,7 @@ std::shared_ptr<JitEntry> marked_entry(JitEntry& entry, const std::vector<bool>&
     out = std::make_shared<JitEntry>();
     out->function = mark_common_keys(*entry.function, mapped, level);
     out->counter = entry.counter;
-    out->threads = entry.threads;
+    out->options = entry.options;
   }
   return out;
 }

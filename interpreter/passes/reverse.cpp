@@ -57,7 +57,7 @@ std::shared_ptr<const void> pure_entry(JitEntry& entry) {
   if (!entry.pure) {
     entry.pure = std::make_shared<JitEntry>();
     entry.pure->function = without_effects(entry.function);
-    entry.pure->threads = entry.threads;
+    entry.pure->options = entry.options;
   }
   return entry.pure;
 }
