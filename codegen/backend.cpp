@@ -24,7 +24,7 @@ double milliseconds_since(Clock::time_point begin) {
 
 // What is handed to LLVM: instructions of one kernel, of which its time grows faster than in proportion, and of all kernels
 // together. Larger programs are written by programs; they run on the reference evaluator.
-constexpr size_t most_of_kernel = 20'000, most_in_all = 200'000;
+constexpr size_t most_of_kernel = 5'000, most_in_all = 50'000;
 
 bool is_too_large(const ProgramSet& set) {
   size_t all = 0;
@@ -106,6 +106,7 @@ class LlvmBackend final : public Backend {
   explicit LlvmBackend(const std::string& cache) {
     if (!cache.empty()) cache_.emplace(cache);
   }
+  ~LlvmBackend() override { wait_for_compilations(); }
   std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) override {
     return std::make_shared<LlvmExecutable>(std::move(function), options, cache_ ? &*cache_ : nullptr);
   }

@@ -4,13 +4,16 @@
 #include <chrono>
 #include <thread>
 
+#include "interpreter/engine/evaluate.h"
 #include "interpreter/engine/session.h"
+#include "interpreter/ops/rows.h"
 #include "interpreter/runtime/files.h"
 #include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/ragged.h"
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/vocab.h"
 #include "tests/stopping_programs.h"
+#include "tests/support.h"
 #include "tests/temporary_folder.h"
 #if TERCET_HAS_LLVM
 #include "codegen/backend.h"
@@ -113,6 +116,7 @@ struct Counted {
 
 }  // namespace
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)   // which take minutes for it
 TEST_CASE("the reference evaluator polls in proportion to its work", "[interrupt]") {
   const test::TemporaryFolder folder;
   constexpr int64_t small = 1 << 12, large = 1 << 20;
@@ -130,6 +134,7 @@ TEST_CASE("the reference evaluator polls in proportion to its work", "[interrupt
     CHECK(polls[1] - polls[0] >= 3);
   }
 }
+#endif
 
 TEST_CASE("a program that is stopped at any poll leaves nothing behind", "[interrupt]") {
   const test::TemporaryFolder folder;
@@ -172,6 +177,60 @@ TEST_CASE("compiled kernels poll when there is much to do, and a call that compi
       CHECK(c.polls >= 6);
       CHECK(before >= 6);
     }
+}
+#endif
+
+#if TERCET_HAS_LLVM
+namespace {
+
+/// x + x * x + …, of that many operations.
+FunctionPtr long_chain(int operations) {
+  Builder b("chain");
+  ValueId x = b.param({DType::F32, {Dim::symbol("n")}}), v = x;
+  for (int i = 0; i < operations; ++i) v = b.emit(i % 2 ? mul_op : add_op, {v, x});
+  return b.finish({v});
+}
+
+/// Results of a compiled function, and how long after a poll said stop the compilation gave in; -1: it was not asked to.
+double milliseconds_to_stop_compiling(int operations) {
+  std::atomic<int64_t> polls{0};
+  std::atomic<bool> stop{false};
+  Poll ask = [&] {
+    ++polls;
+    if (stop) fail(Kind::Interrupt, {}, "interrupted");
+  };
+  PollScope scope(&ask);
+  FunctionPtr f = long_chain(operations);
+  std::chrono::steady_clock::time_point at;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    at = std::chrono::steady_clock::now();
+    stop = true;
+  });
+  double out = -1;
+  try {
+    make_llvm_backend()->compile(f, {});
+  } catch (const Failure&) {
+    out = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - at).count();
+  }
+  other.join();
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("compiling a large function stops; a larger one runs on the interpreter", "[interrupt]") {
+  CHECK(milliseconds_to_stop_compiling(4000) < 2000);   // 5 ms where nothing else runs
+  std::shared_ptr<Backend> backend = make_llvm_backend();
+  const Array x = Array::vector<float>(std::vector<float>{0.5f, -1.25f, 2.0f});
+  for (int operations : {1000, 60000}) {
+    FunctionPtr f = long_chain(operations);
+    std::shared_ptr<const Executable> code = backend->compile(f, {});
+    const bool too_large = code->explain({&x, 1}).find("too large to be compiled: it runs on the interpreter") != std::string::npos;
+    CHECK(too_large == (operations == 60000));
+    test::ReferenceContext context, reference;
+    CHECK(test::same_elements(code->run(context, {x})[0], evaluate(*f, reference, {x})[0]));
+  }
 }
 #endif
 

@@ -8,7 +8,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <list>
 #include <mutex>
+#include <thread>
 
 #include "base/diagnostic.h"
 #include "codegen/jit/program_key.h"
@@ -19,8 +22,10 @@
 namespace tercet::codegen {
 namespace {
 
-/// A part's kernels take some 20 ms to compile.
-constexpr size_t nodes_of_part = 800, nodes_around = 16;
+/// A part's kernels take some 20 ms to compile, most of the time; what has more instructions is compiled aside.
+constexpr size_t nodes_of_part = 800, nodes_around = 16, most_at_once = 4000;
+
+std::atomic<bool> any_compiled_aside{false};
 
 template <class T>
 T checked(llvm::Expected<T> value) {
@@ -41,12 +46,51 @@ class Jit {
   }
   Jit() { linker_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_of_host(256)).create()); }
 
+  ~Jit() { wait_for_helpers(); }
+  void wait_for_helpers() {
+    std::list<Helper> all;
+    {
+      std::scoped_lock lock(helpers_mutex_);
+      all.swap(helpers_);
+    }
+    for (Helper& h : all) h.thread.join();
+  }
+
   std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits) {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    while (!lock.try_lock_for(std::chrono::milliseconds(10))) poll();   // while others compile
-    llvm::TargetMachine& target = machine(simd_bits);
-    prepare(module, target, simd_bits);
-    return checked(llvm::orc::SimpleCompiler(target)(module));
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    while (!lock && !lock.try_lock()) {   // others compile
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      poll();
+    }
+    return compiled(module, simd_bits);
+  }
+  /// For what takes long, and LLVM cannot be asked to stop: on a thread of its own, which is left to itself when a poll throws.
+  std::unique_ptr<llvm::MemoryBuffer> compile_aside(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module, int simd_bits) {
+    struct Job {
+      std::unique_ptr<llvm::LLVMContext> context;
+      std::unique_ptr<llvm::Module> module;   // goes first
+      std::promise<std::unique_ptr<llvm::MemoryBuffer>> result;
+    };
+    auto job = std::make_shared<Job>(Job{std::move(context), std::move(module), {}});
+    any_compiled_aside = true;
+    std::future<std::unique_ptr<llvm::MemoryBuffer>> result = job->result.get_future();
+    auto ended = std::make_shared<std::atomic<bool>>(false);
+    auto work = [this, job, ended, simd_bits] {
+      try {
+        std::scoped_lock lock(mutex_);
+        job->result.set_value(compiled(*job->module, simd_bits));
+      } catch (...) {
+        job->result.set_exception(std::current_exception());
+      }
+      *ended = true;
+    };
+    {
+      std::scoped_lock lock(helpers_mutex_);
+      std::erase_if(helpers_, [](Helper& h) { return *h.ended && (h.thread.join(), true); });
+      helpers_.push_back({std::thread(work), ended});
+    }
+    while (result.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) poll();
+    return result.get();
   }
   llvm::orc::JITDylib& new_library() {
     auto library = linker_->createJITDylib("program" + std::to_string(next_.fetch_add(1)));
@@ -64,16 +108,27 @@ class Jit {
   }
 
  private:
+  struct Helper {
+    std::thread thread;
+    std::shared_ptr<std::atomic<bool>> ended;
+  };
+  std::unique_ptr<llvm::MemoryBuffer> compiled(llvm::Module& module, int simd_bits) {
+    llvm::TargetMachine& target = machine(simd_bits);
+    prepare(module, target, simd_bits);
+    return checked(llvm::orc::SimpleCompiler(target)(module));
+  }
   llvm::TargetMachine& machine(int simd_bits) {
     auto& slot = machines_[simd_bits == 512];
     if (!slot) slot = make_target_machine(simd_bits);
     return *slot;
   }
 
-  std::timed_mutex mutex_;
+  std::mutex mutex_;
   std::unique_ptr<llvm::orc::LLJIT> linker_;
   std::array<std::unique_ptr<llvm::TargetMachine>, 2> machines_;
   std::atomic<uint64_t> next_{0};
+  std::mutex helpers_mutex_;
+  std::list<Helper> helpers_;
 };
 
 /// Kernels that are compiled together: between parts there is a poll.
@@ -93,13 +148,20 @@ std::unique_ptr<llvm::MemoryBuffer> object_of(Jit& jit, std::span<const KernelCo
   std::optional<CacheKey> key = cache ? program_key(part, simd_bits) : std::nullopt;
   if (std::optional<std::string> known = key ? cache->find(*key) : std::nullopt) return llvm::MemoryBuffer::getMemBufferCopy(*known);
   from_cache = false;
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::MemoryBuffer> object = jit.compile(*emit_module(context, part), simd_bits);
+  auto context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module = emit_module(*context, part);
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  if (module->getInstructionCount() > most_at_once) object = jit.compile_aside(std::move(context), std::move(module), simd_bits);
+  else object = jit.compile(*module, simd_bits);
   if (key) cache->store(*key, {object->getBufferStart(), object->getBufferSize()});
   return object;
 }
 
 }  // namespace
+
+void wait_for_compilations() {
+  if (any_compiled_aside) Jit::instance()->wait_for_helpers();
+}
 
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCache* cache) {
   MachineCode code;

@@ -22,6 +22,8 @@ int widest_simd();
 /// Compiles every kernel; thread-safe. `simd_bits`: 256 or 512, at most widest_simd(). What
 /// `cache` has is not compiled again; null: no cache.
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCache* cache = nullptr);
+/// Waits for compilations that nobody waits for any more; LLVM must not be at work when the process ends.
+void wait_for_compilations();
 /// The LLVM IR or assembly that compile_kernels makes.
 std::string llvm_text(const ProgramSet& set);
 std::string assembly_text(const ProgramSet& set, int simd_bits);
