@@ -1,8 +1,8 @@
 // Row: contraction of two arrays over any axes (`@`, dot, einsum).
 //
-// Order of the sum (language.md section 10): with free axes on both sides, each element is one chain
-// acc = fma(a, b, acc) with k ascending from +0. With no free axis on one side (vector forms) the products enter the
-// reduction order: partial i mod 16 is a chain of fma, partials and blocks combine as in runtime/reduce.h.
+// Order of the sum (language.md section 10): each element is one chain acc = fma(a, b, acc) with k ascending from +0. Only
+// the product of two vectors, which have no free axes, enters the reduction order: partial i mod 16 is a chain of fma, partials
+// and blocks combine as in runtime/reduce.h. Lanes that multiply vectors (attr "vectors") keep that order.
 #include <algorithm>
 
 #include "interpreter/ops/batch_rules.h"
@@ -60,31 +60,42 @@ bool is_identity(const Ints& order) {
   return true;
 }
 
+/// Are elements products of two vectors, by themselves or in a lane?
+bool is_of_vectors(const Op& op, int64_t left_rank, int64_t right_rank) {
+  const int64_t fixed = op.attrs.get<int64_t>("batch") + static_cast<int64_t>(op.attrs.get<Ints>("lhs").size());
+  return op.attrs.get_or<bool>("vectors", false) || (left_rank == fixed && right_rank == fixed);
+}
+
 std::vector<Array> eval_dot(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   int64_t batch = op.attrs.get<int64_t>("batch");
   const Ints &lhs = op.attrs.get<Ints>("lhs"), &rhs = op.attrs.get<Ints>("rhs");
   Ints left = free_axes(in[0].rank(), batch, lhs), right = free_axes(in[1].rank(), batch, rhs), shared;
   for (int64_t k = 0; k < batch; ++k) shared.push_back(k);
   ContractSizes sizes{product(in[0], shared), product(in[0], left), product(in[0], lhs), product(in[1], right)};
-  bool vector_form = left.empty() || right.empty();
-  // Vector forms want both operands with the contracted axis innermost; products take either order as it lies.
-  sizes.a_transposed = !vector_form && is_identity(joined(batch, lhs, left)) && !is_identity(joined(batch, left, lhs));
-  sizes.b_transposed = !vector_form && is_identity(joined(batch, right, rhs)) && !is_identity(joined(batch, rhs, right));
+  const bool vectors = is_of_vectors(op, in[0].rank(), in[1].rank());
+  // Products of vectors want both operands with the contracted axis innermost; those of matrices take either order as it lies.
+  sizes.a_transposed = !vectors && is_identity(joined(batch, lhs, left)) && !is_identity(joined(batch, left, lhs));
+  sizes.b_transposed = !vectors && is_identity(joined(batch, right, rhs)) && !is_identity(joined(batch, rhs, right));
   Array a = sizes.a_transposed ? in[0] : permuted(in[0], joined(batch, left, lhs), context);
-  Array b = sizes.b_transposed ? in[1] : permuted(in[1], vector_form ? joined(batch, right, rhs) : joined(batch, rhs, right), context);
+  Array b = sizes.b_transposed ? in[1] : permuted(in[1], vectors ? joined(batch, right, rhs) : joined(batch, rhs, right), context);
   Array out = Array::make(in[0].dtype, context.shape(f.type(op.output()).dims));
-  contract(out.dtype, sizes, vector_form, a.raw(), b.raw(), out.raw());
+  contract(out.dtype, sizes, vectors, a.raw(), b.raw(), out.raw());
   return {std::move(out)};
 }
 
-std::vector<BatchedValue> batch_dot(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+std::vector<BatchedValue> batch_dot(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
   int64_t batch = op.attrs.get<int64_t>("batch");
   const Ints &lhs = op.attrs.get<Ints>("lhs"), &rhs = op.attrs.get<Ints>("rhs");
   Builder& b = c.out();
+  auto attrs = [&](int64_t batched, Ints left, Ints right) {
+    Attrs out{{"batch", batched}, {"lhs", std::move(left)}, {"rhs", std::move(right)}};
+    if (is_of_vectors(op, f.type(op.inputs[0]).rank(), f.type(op.inputs[1]).rank())) out.set("vectors", true);
+    return out;
+  };
   if (batch == 0 && in[0].mapped && !in[1].mapped)   // lanes are one more free axis of the left side, in front
-    return emit_mapped(c, op, {in[0].value, in[1].value}, {{"batch", int64_t{0}}, {"lhs", shifted(lhs)}, {"rhs", rhs}});
+    return emit_mapped(c, op, {in[0].value, in[1].value}, attrs(0, shifted(lhs), rhs));
   if (batch == 0 && in[1].mapped && !in[0].mapped) {  // lanes end up after the left side's free axes
-    ValueId out = b.emit(dot_op, {in[0].value, in[1].value}, {{"batch", int64_t{0}}, {"lhs", lhs}, {"rhs", shifted(rhs)}}, op.span);
+    ValueId out = b.emit(dot_op, {in[0].value, in[1].value}, attrs(0, lhs, shifted(rhs)), op.span);
     int64_t left = b.type(in[0].value).rank() - static_cast<int64_t>(lhs.size());
     if (left == 0) return {{out, true}};
     Ints perm{left};
@@ -92,7 +103,7 @@ std::vector<BatchedValue> batch_dot(BatchContext& c, const Function&, const Op& 
       if (k != left) perm.push_back(k);
     return {{b.emit(transpose_op, {out}, {{"perm", perm}}, op.span), true}};
   }
-  return emit_mapped(c, op, all_mapped(c, in, op.span), {{"batch", batch + 1}, {"lhs", shifted(lhs)}, {"rhs", shifted(rhs)}});
+  return emit_mapped(c, op, all_mapped(c, in, op.span), attrs(batch + 1, shifted(lhs), shifted(rhs)));
 }
 
 /// One operand's cotangent: that of the result contracted with the other operand over the other's free axes. What comes
@@ -124,11 +135,19 @@ void transpose_dot(ReverseContext& c) {
     if (c.wanted(left ? 0 : 1)) add_dot_cotangent(c, left);
 }
 
+/// Numbers whose products round, so that another order of a sum shows.
+Array rounding(DType t, const Shape& shape) {
+  Array a = counting(t, shape);
+  if (t == DType::F32) for (int64_t i = 0; i < a.count(); ++i) a.data<float>()[i] /= 7;
+  if (t == DType::F64) for (int64_t i = 0; i < a.count(); ++i) a.data<double>()[i] /= 7;
+  return a;
+}
+
 std::vector<Sample> dot_samples() {
   std::vector<Sample> out;
   for (DType t : {DType::F32, DType::F64, DType::I32, DType::I8, DType::F16, DType::BF16}) {
     auto add = [&](Shape a, Shape b, int64_t batch, Ints lhs, Ints rhs) {
-      out.push_back({{counting(t, a), counting(t, b)}, {{"batch", batch}, {"lhs", std::move(lhs)}, {"rhs", std::move(rhs)}}});
+      out.push_back({{rounding(t, a), rounding(t, b)}, {{"batch", batch}, {"lhs", std::move(lhs)}, {"rhs", std::move(rhs)}}});
     };
     add({9, 33}, {33, 17}, 0, {1}, {0});
     add({33}, {33}, 0, {0}, {0});
@@ -138,6 +157,8 @@ std::vector<Sample> dot_samples() {
     add({4, 5, 6}, {6, 5, 2}, 0, {1, 2}, {1, 0});
     add({5, 33}, {17, 33}, 0, {1}, {1});
     add({33, 5}, {33, 17}, 0, {0}, {0});
+    add({33}, {5, 33}, 0, {0}, {1});
+    add({33, 5}, {33}, 0, {0}, {0});
     add({2, 33, 5}, {2, 17, 33}, 1, {1}, {2});
     add({3, 0}, {0, 2}, 0, {1}, {0});
     add({3}, {2}, 0, {}, {});

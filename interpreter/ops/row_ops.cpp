@@ -474,15 +474,6 @@ std::vector<Type> infer_dot_rows(const InferInput& in) {
   }
   return {t};
 }
-/// [k, n] as [n, k].
-Array turned(const std::byte* x, DType dtype, int64_t k, int64_t n) {
-  Array out = Array::make(dtype, {n, k});
-  size_t element = size_of(dtype);
-  for (int64_t i = 0; i < k; ++i)
-    for (int64_t j = 0; j < n; ++j)
-      std::memcpy(static_cast<void*>(out.raw() + static_cast<size_t>(j * k + i) * element), x + static_cast<size_t>(i * n + j) * element, element);
-  return out;
-}
 std::vector<Array> eval_dot_rows(EvalContext&, const Function&, const Op&, std::span<Array> in) {
   Offsets rows(in[2]);
   int64_t m = inner_of(in[0]), n = inner_of(in[1]);
@@ -491,21 +482,11 @@ std::vector<Array> eval_dot_rows(EvalContext&, const Function&, const Op&, std::
     for (size_t k = 1; k < in[static_cast<size_t>(side)].shape.size(); ++k) shape.push_back(in[static_cast<size_t>(side)].shape[k]);
   Array out = Array::make(in[0].dtype, shape);
   size_t element = size_of(out.dtype);
-  bool vector_form = in[0].rank() == 1 || in[1].rank() == 1;
+  const bool vectors = in[0].rank() == 1 && in[1].rank() == 1;
   each_run_of_rows(rows.at, rows.rows, m * n, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const int64_t k = rows.length(r);
       const std::byte *a = in[0].raw() + static_cast<size_t>(rows.at[r] * m) * element, *b = in[1].raw() + static_cast<size_t>(rows.at[r] * n) * element;
-      std::byte* to = out.raw() + static_cast<size_t>(r * m * n) * element;
-      ContractSizes sizes{1, m, k, n, !vector_form, false};
-      if (!vector_form) {
-        contract(out.dtype, sizes, false, a, b, to);
-        continue;
-      }
-      Array left, right;   // vector forms want the contracted axis innermost
-      if (m > 1) left = turned(a, out.dtype, k, m), a = left.raw();
-      if (n > 1) right = turned(b, out.dtype, k, n), b = right.raw();
-      contract(out.dtype, sizes, true, a, b, to);
+      contract(out.dtype, {1, m, rows.length(r), n, !vectors, false}, vectors, a, b, out.raw() + static_cast<size_t>(r * m * n) * element);
     }
   });
   return {std::move(out)};

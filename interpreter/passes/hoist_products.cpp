@@ -28,11 +28,11 @@ struct Loop {
   size_t shared_count() const { return body.params.size() - 1 - carried - consumed; }
 
  private:
-  /// Of matrices: a vector's product has another order of its sum than the product of many vectors at once.
+  /// With a matrix: the product of two vectors is little work.
   bool is_product(const Op& op) const {
-    if (op.def != &dot_op) return false;
+    if (op.def != &dot_op || op.attrs.has("vectors")) return false;
     const auto fixed = static_cast<size_t>(op.attrs.get<int64_t>("batch")) + op.attrs.get<std::vector<int64_t>>("lhs").size();
-    return std::all_of(op.inputs.begin(), op.inputs.end(), [&](ValueId v) { return body.type(v).dims.size() > fixed; });
+    return std::any_of(op.inputs.begin(), op.inputs.end(), [&](ValueId v) { return body.type(v).dims.size() > fixed; });
   }
 
   void find_products() {

@@ -4,6 +4,7 @@
 
 #include "interpreter/runtime/array.h"
 #include "interpreter/runtime/gemm.h"
+#include "interpreter/runtime/matvec.h"
 #include "interpreter/runtime/parallel.h"
 
 namespace tercet {
@@ -51,16 +52,29 @@ template <class T> void dot_products(const T* a, const T* b, ContractSizes s, T*
   }
 }
 
-template <class T> void product(const T* a, const T* b, ContractSizes s, bool vector_form, T* out) {
-  if (vector_form) dot_products(a, b, s, out);
+/// A vector and a matrix: the matrix is read as it lies, its rows as so many sums or by columns.
+template <class T> void vector_product(const T* a, const T* b, ContractSizes s, T* out) {
+  const bool left = s.m == 1;                       // the vector is a
+  const T *vector = left ? a : b, *matrix = left ? b : a;
+  const int64_t n = left ? s.n : s.m;
+  if (left ? !s.b_transposed : s.a_transposed) return matrix_product(vector, matrix, {1, 1, s.k, n}, out);   // [k, n]
+  parallel_chunks(n, grain_of(s.k, 8), [&](int64_t, int64_t begin, int64_t end) {
+    if constexpr (std::is_integral_v<T>) dot_rows<T>(begin, end, 1, s.k, matrix, vector, out);   // any order gives the same
+    else chain_rows<T>(begin, end, s.k, matrix, vector, out);
+  });
+}
+
+template <class T> void product(const T* a, const T* b, ContractSizes s, bool vectors, T* out) {
+  if (vectors) dot_products(a, b, s, out);
+  else if (s.m == 1 || s.n == 1) vector_product(a, b, s, out);
   else matrix_product(a, b, s, out);
 }
 
 /// The products of a batch: one after another when each is big enough for all threads, else side by side.
-template <class T> void products(const T* a, const T* b, ContractSizes s, bool vector_form, T* out) {
+template <class T> void products(const T* a, const T* b, ContractSizes s, bool vectors, T* out) {
   const int64_t work = s.m * s.n * s.k;
   auto run = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) product(a + i * s.m * s.k, b + i * s.k * s.n, s, vector_form, out + i * s.m * s.n);
+    for (int64_t i = begin; i < end; ++i) product(a + i * s.m * s.k, b + i * s.k * s.n, s, vectors, out + i * s.m * s.n);
   };
   if (s.batch == 1 || work >= 64 * worthwhile) run(0, s.batch);
   else parallel_chunks(s.batch, grain_of(work, 1), [&](int64_t, int64_t begin, int64_t end) { run(begin, end); });
@@ -68,10 +82,10 @@ template <class T> void products(const T* a, const T* b, ContractSizes s, bool v
 
 }  // namespace
 
-void contract(DType dtype, ContractSizes s, bool vector_form, const std::byte* a, const std::byte* b, std::byte* out) {
+void contract(DType dtype, ContractSizes s, bool vectors, const std::byte* a, const std::byte* b, std::byte* out) {
   visit_dtype(dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits> && !std::is_same_v<T, bool>)
-      products(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), s, vector_form, reinterpret_cast<T*>(out));
+      products(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), s, vectors, reinterpret_cast<T*>(out));
   });
 }
 
