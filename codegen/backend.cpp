@@ -12,6 +12,7 @@
 #include "codegen/run/threads.h"
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/passes/expand.h"
+#include "interpreter/passes/hoist_products.h"
 
 namespace tercet::codegen {
 namespace {
@@ -40,7 +41,7 @@ class LlvmExecutable final : public Executable {
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
       : function_(std::move(function)),
         sizes_(with_equal_sizes(function_)),
-        set_(plan(expand(sizes_.function), options.fast_math)),
+        set_(plan(hoist_products(expand(sizes_.function)), options.fast_math)),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         fast_math_(options.fast_math),

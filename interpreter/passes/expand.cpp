@@ -1,60 +1,24 @@
 #include "interpreter/passes/expand.h"
 
-#include <algorithm>
-#include <map>
-
 #include "interpreter/ir/op_def.h"
-#include "interpreter/ir/rewrite.h"
+#include "interpreter/ops/rows.h"
+#include "interpreter/passes/replace_ops.h"
 
 namespace tercet {
 namespace {
 
-/// Functions that were seen, so that a callee that occurs twice stays one.
-class Expander {
- public:
-  FunctionPtr run(const FunctionPtr& f) {
-    if (auto at = seen_.find(f.get()); at != seen_.end()) return at->second;
-    FunctionPtr out = needed(*f) ? rewritten(*f) : f;
-    seen_[f.get()] = out;
-    return out;
-  }
+/// A broadcast that gives its operand: it was written to give a size another name, which turned out to be the same.
+bool is_identity(const Function& f, const Op& op) { return op.def == &broadcast_op && f.type(op.inputs[0]).dims == f.type(op.output()).dims; }
 
- private:
-  bool needed(const Function& f) {
-    return std::any_of(f.ops.begin(), f.ops.end(), [&](const Op& op) {
-      return std::holds_alternative<CodeExpand>(op.def->code) ||
-             std::any_of(op.bodies.begin(), op.bodies.end(), [&](const FunctionPtr& body) { return run(body) != body; });
-    });
-  }
+bool stands_for_others(const Function& f, const Op& op) { return std::holds_alternative<CodeExpand>(op.def->code) || is_identity(f, op); }
 
-  FunctionPtr rewritten(const Function& f) {
-    Builder b(f.name);
-    std::unordered_map<ValueId, ValueId> values;
-    DimMap sizes;
-    for (ValueId p : f.params) values[p] = b.param(f.type(p));
-    for (const Op& op : f.ops) {
-      Op copy = op;
-      for (ValueId& v : copy.inputs) v = values.at(v);
-      copy.attrs = substitute(op.attrs, sizes);
-      for (FunctionPtr& body : copy.bodies) body = substitute(run(body), sizes);
-      auto* expanded = std::get_if<CodeExpand>(&op.def->code);
-      std::vector<ValueId> results = expanded ? expanded->expand(b, copy) : b.emit_many(*op.def, copy.inputs, copy.attrs, op.span, copy.bodies);
-      for (uint32_t i = 0; i < op.outputs; ++i) {
-        values[op.output(i)] = results[i];
-        // A size that the operation named is the one that now stands there.
-        if (expanded && op.attrs.has("defines")) bind_sizes(f.type(op.output(i)).dims, b.type(results[i]).dims, sizes);
-      }
-    }
-    std::vector<ValueId> results;
-    for (ValueId r : f.results) results.push_back(values.at(r));
-    return b.finish(std::move(results));
-  }
-
-  std::map<const Function*, FunctionPtr> seen_;
-};
+std::vector<ValueId> others(Builder& b, const Op& op) {
+  if (auto* expanded = std::get_if<CodeExpand>(&op.def->code)) return expanded->expand(b, op);
+  return {op.inputs[0]};
+}
 
 }  // namespace
 
-FunctionPtr expand(const FunctionPtr& f) { return Expander().run(f); }
+FunctionPtr expand(const FunctionPtr& f) { return replace_ops(f, {stands_for_others, others}); }
 
 }  // namespace tercet

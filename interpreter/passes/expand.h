@@ -1,4 +1,4 @@
-// Operations that stand for others (kind CodeExpand of their rows), written out before a function is planned.
+// Operations that stand for others (kind CodeExpand of their rows) or for nothing, written out before a function is planned.
 #pragma once
 #include "interpreter/ir/function.h"
 
