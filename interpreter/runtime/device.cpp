@@ -1,7 +1,9 @@
 #include "interpreter/runtime/device.h"
 
+#include <sched.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +12,28 @@ namespace tercet {
 namespace {
 
 thread_local HostDevice* device_of_thread = nullptr;
+
+/// Cores that this process may use, by the system's numbers.
+const std::vector<int>& allowed_cores() {
+  static const std::vector<int> all = [] {
+    std::vector<int> out;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(getpid(), sizeof set, &set) == 0)
+      for (int core = 0; core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(core, &set)) out.push_back(core);
+    return out;
+  }();
+  return all;
+}
+/// Lets this thread run on one core only; -1: on all of them.
+void keep_thread_on(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int allowed : allowed_cores())
+    if (core < 0 || allowed == core) CPU_SET(allowed, &set);
+  sched_setaffinity(0, sizeof set, &set);   // where it fails, the system decides as before
+}
 
 /// Devices that nobody uses now. Starting a thread and an arena costs more than a short program.
 class IdleDevices {
@@ -76,6 +100,7 @@ void HostDevice::serve() {
     changed_.wait(lock, [&] { return busy_ || ending_; });
     if (!busy_) return;
     std::function<void()> work = std::move(work_);
+    if (core_ != stays_on_) keep_thread_on(stays_on_ = core_);
     lock.unlock();
     arena_.execute(work);   // on this thread: nobody else enters this arena from outside
     work = nullptr;
@@ -99,6 +124,9 @@ DeviceLease lease_host_devices(int count, int cores) {
     int threads = std::max(1, cores / count + (i < cores % count));
     std::unique_ptr<HostDevice> device = idle_devices().take(threads);
     out.push_back(device ? std::move(device) : std::make_unique<HostDevice>(threads));
+    const auto& all = allowed_cores();
+    const bool own = threads == 1 && count > 1 && static_cast<size_t>(count) <= all.size();
+    out.back()->stay_on(own ? all[static_cast<size_t>(i)] : -1);
   }
   return DeviceLease(std::move(out));
 }

@@ -37,6 +37,9 @@ class HostDevice final : public Device {
   int threads() const override { return threads_; }
   void start(std::function<void()> work) override;
   void wait() override;
+  /// The core that its next work is to stay on (-1: any), where its share is one: the system may leave two threads that wait for
+  /// each other on one core.
+  void stay_on(int core) { core_ = core; }
   /// Where kernels of this device's work run in parallel.
   tbb::task_arena& arena() { return arena_; }
 
@@ -48,6 +51,7 @@ class HostDevice final : public Device {
   std::condition_variable changed_;
   std::function<void()> work_;
   bool busy_ = false, ending_ = false;
+  int core_ = -1, stays_on_ = -1;
   std::thread thread_;   // last: it reads the others
 };
 
