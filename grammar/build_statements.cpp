@@ -137,12 +137,30 @@ bool is_target(const ast::Expr& e) {
 }
 
 std::string help_for_target(const ast::Expr& e) {
-  if (e.as<ast::Tuple>()) return "new names are bound by `let (a, b) = …`; assign to existing ones one by one";
+  if (e.as<ast::Tuple>()) return "new names are bound by `let (a, b) = …`; `(a, b) = …` assigns to names, elements and members that are there";
   if (e.as<ast::Call>()) return "a function is declared by `fn f(x) = …`; two values are compared by `==`";
   return "only a name, and its elements and members, can be assigned; two values are compared by `==`";
 }
 
 }  // namespace
+
+/// `(a, b[i]) = value` is { let (x, y) = value; a = x; b[i] = y } with names that no program has.
+decltype(ast::Stmt::node) AstBuilder::assignment_of_several(const ast::Tuple& targets, Span span, Cursor c, uint32_t& height) {
+  const Span op = c.next().span();
+  Made value = expression(c.next());
+  height = std::max(height, value.height) + 2;
+  ast::Pattern parts{span, {}, {}, true};
+  ast::Block block;
+  for (size_t i = 0; i < targets.elements.size(); ++i) parts.elements.push_back({targets.elements[i]->span, fmt::format("%part{}", i), {}, false});
+  const Span whole = span.joined(value.span);
+  block.statements.push_back(std::make_shared<const ast::Stmt>(ast::Stmt{whole, ast::Let{parts, value.expr, false}}));
+  for (size_t i = 0; i < targets.elements.size(); ++i) {
+    const ast::ExprPtr& to = targets.elements[i];
+    auto part = std::make_shared<const ast::Expr>(ast::Expr{to->span, ast::Name{fmt::format("%part{}", i)}});
+    block.statements.push_back(std::make_shared<const ast::Stmt>(ast::Stmt{to->span, ast::Assign{to, std::nullopt, op, part}}));
+  }
+  return ast::ExprStmt{std::make_shared<const ast::Expr>(ast::Expr{whole, std::move(block)})};
+}
 
 decltype(ast::Stmt::node) AstBuilder::expression_statement(TreeNode node, uint32_t& height) {
   Cursor c(node);
@@ -152,6 +170,8 @@ decltype(ast::Stmt::node) AstBuilder::expression_statement(TreeNode node, uint32
   Made target = inner.rule() == Rule::IfElse && c.done() ? if_else(inner, true) : expression(first);
   height = target.height;
   if (c.done()) return ast::ExprStmt{target.expr};
+  if (auto* t = target.expr->as<ast::Tuple>(); t && c.peek().type() == ASSIGN && !t->elements.empty() && std::all_of(t->elements.begin(), t->elements.end(), [](const ast::ExprPtr& e) { return is_target(*e); }))
+    return assignment_of_several(*t, target.span, c, height);
   if (!is_target(*target.expr))
     fail(Kind::Syntax, target.span, "this cannot be assigned to", help_for_target(*target.expr));
   TreeNode op = c.next();

@@ -121,6 +121,7 @@ class AstBuilder {
   ast::Return return_statement(TreeNode node, uint32_t& height);
   ast::Import import(Cursor c);
   decltype(ast::Stmt::node) expression_statement(TreeNode node, uint32_t& height);
+  decltype(ast::Stmt::node) assignment_of_several(const ast::Tuple& targets, Span span, Cursor c, uint32_t& height);
   MadeFunction function(TreeNode node, std::string doc);
   std::vector<ast::Param> parameters(TreeNode node, bool of_lambda, uint32_t& height);
   ast::Param parameter(TreeNode node, bool of_lambda, uint32_t& height);

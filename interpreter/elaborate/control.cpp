@@ -98,6 +98,10 @@ void Elaborator::assign(const ast::Assign& s) {
     unknown_name(root->name, path[0]->span);
   }
   Binding* b = find_local(root->name);
+  if (!is_inside_comprehension(root->name))
+    error(Kind::Name, fmt::format("`{}` is bound outside of this comprehension and does not change here", root->name), "write a loop: for x in xs { … }");
+  if (auto& first = contexts_.back().scopes[0].names; !b->is_var && !contexts_.back().top_level && first.count(root->name) && b == &first[root->name])
+    error(Kind::Name, fmt::format("`{}` is a parameter and does not change", root->name), fmt::format("copy it first: var y = {}", root->name));
   if (!b->is_var) error(Kind::Name, fmt::format("`{}` was bound by let and does not change", root->name), fmt::format("declare it with `var {} = …`", root->name));
   if (b->captured) error(Kind::Name, fmt::format("`{}` is assigned after a function captured it", root->name), "a function keeps the value it captured; bind a new name");
   Sym value = assigned(b->value, std::span(path).subspan(1), s);
@@ -234,6 +238,7 @@ Sym Elaborator::execute(const ast::Stmt& s, bool needed) {
     set_local(flag, bool_leaf(true));
   } else if (auto* n = s.as<ast::Return>()) {
     if (!find_local(return_flag)) error(Kind::Syntax, "`return` outside a function");
+    if (contexts_.back().comprehension) error(Kind::Unsupported, "`return` inside a comprehension", "write a loop: for x in xs { … }");
     set_local(return_value, n->value ? expr(n->value) : Sym::unit());
     set_local(return_flag, bool_leaf(true));
   } else if (s.as<ast::Import>()) {   // the session runs those of a file

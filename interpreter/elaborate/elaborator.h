@@ -179,6 +179,7 @@ class Elaborator {
     std::string home;                                // whose globals it sees
     bool top_level = false;
     int loop_depth = 0;
+    size_t comprehension = 0;                        // scopes outside of the innermost comprehension, whose elements change nothing there
     std::vector<std::pair<std::string, Sym>> captured;   // of the closure
   };
   struct Active { const ast::FunctionDef* code; std::string signature; std::shared_ptr<struct RecursiveCell> cell; };
@@ -199,6 +200,7 @@ class Elaborator {
   bool fast_math(const std::string& math) const;
   Sym lambda(const ast::FunctionPtr& f);
   Binding* find_local(const std::string& name);
+  bool is_inside_comprehension(const std::string& name) const;
   const Sym* find_captured(const std::string& name);
   std::optional<Sym> global(const std::string& name) { return global(contexts_.back().home, name); }
   std::optional<Sym> global(const std::string& home, const std::string& name);

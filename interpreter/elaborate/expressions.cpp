@@ -114,6 +114,13 @@ Elaborator::Binding* Elaborator::find_local(const std::string& name) {
   return nullptr;
 }
 
+bool Elaborator::is_inside_comprehension(const std::string& name) const {
+  const Context& c = contexts_.back();
+  for (size_t i = c.comprehension; i < c.scopes.size(); ++i)
+    if (c.scopes[i].names.count(name)) return true;
+  return c.comprehension == 0;
+}
+
 const Sym* Elaborator::find_captured(const std::string& name) {
   for (auto& [n, value] : contexts_.back().captured)
     if (n == name) return &value;
@@ -371,10 +378,12 @@ Sym Elaborator::comprehension(const ast::Comprehension& c) {
   auto lane = [&](std::span<const Leaf> values, const ast::Expr& body) {
     size_t at = 0;
     Sym element = map_leaves<Leaf>(rows, [&](const Leaf&) { return values[at++]; });
+    const size_t outside = std::exchange(contexts_.back().comprehension, contexts_.back().scopes.size());
     contexts_.back().scopes.emplace_back();
     bind(c.pattern, element, false);
     Sym out = expr(body);
     contexts_.back().scopes.pop_back();
+    contexts_.back().comprehension = outside;
     return out;
   };
   if (c.filter) {

@@ -17,7 +17,6 @@ std::string title(const ast::FunctionDef& f) { return f.name.empty() ? "this fun
 
 std::string parameter_title(const ast::Param& p) { return p.pattern.is_tuple ? "(…)" : p.pattern.name; }
 
-
 /// dtype, rank and structure of arguments: what decides whether two calls elaborate alike.
 std::string signatures(std::span<const Sym> values, const Elaborator& e);
 
@@ -108,7 +107,7 @@ Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> ar
     throw;
   }
   contexts_.pop_back();
-  std::string key = signatures(values, *this);
+  std::string key = signatures(values, *this) + identity(f);   // the same code with other functions captured is another function
   for (size_t i = 0; i < active_.size(); ++i) {
     if (active_[i].code != f.code.get() || active_[i].signature != key) continue;
     if (!active_[i].cell) throw RecursionFound{i};   // its call starts again, as a function of its own

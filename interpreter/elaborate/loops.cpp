@@ -242,7 +242,12 @@ std::set<std::string> body_names(const ast::ExprPtr& body) {
 
 void Elaborator::while_loop(const ast::While& s) {
   std::set<std::string> names = body_names(s.body);
-  assigned_names(*s.condition, names);
+  std::set<std::string> asking;
+  assigned_names(*s.condition, asking);
+  if (const std::vector<std::string> changed = assigned_locals(asking); !changed.empty()) {
+    SpanScope at(*this, s.condition->span);
+    error(Kind::Unsupported, fmt::format("the condition of `while` assigns to `{}`", changed[0]), "write while true { …; if not (…) { break }; … }");
+  }
   contexts_.back().scopes.emplace_back();
   bool breaks = has(names, break_flag), returns = has(names, return_flag);
   if (breaks) declare(break_flag, bool_leaf(false));

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "interpreter/elaborate/elaborator.h"
+#include "interpreter/elaborate/free_names.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -177,7 +178,8 @@ Leaf Elaborator::broadcast_to(const Leaf& x, const std::vector<Dim>& dims) {
 Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
   if (x.type.dtype > DType::F64 || dtype > DType::F64) {
     if (x.type.dtype == dtype) return x;
-    error(Kind::Type, fmt::format("{} cannot become {}", name_of(x.type.dtype), name_of(dtype)));
+    error(Kind::Type, fmt::format("{} cannot become {}", name_of(x.type.dtype), name_of(dtype)),
+          x.type.dtype == DType::Str ? (is_float(dtype) ? "write parse_float(x)" : is_int(dtype) ? "write parse_int(x)" : "") : "");
   }
   Leaf out = x;
   out.weak = weak;
@@ -373,7 +375,10 @@ Sym Elaborator::logic(BinaryOp op, const Sym& left, const ast::Expr& right) {
   }
   auto rest = [&]() -> Sym { return truth(expr(right), is_and ? "`and`" : "`or`"); };
   auto known = [&]() -> Sym { return bool_leaf(!is_and); };
-  return is_and ? conditional(a, rest, known, {}) : conditional(a, known, rest, {});
+  std::set<std::string> names;
+  assigned_names(right, names);
+  const std::vector<std::string> assigned = assigned_locals(names);
+  return is_and ? conditional(a, rest, known, assigned) : conditional(a, known, rest, assigned);
 }
 
 Sym Elaborator::unary(const ast::Unary& u) {

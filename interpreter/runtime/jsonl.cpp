@@ -61,7 +61,7 @@ class LineReader {
       size_t column = find(key, expected);
       if (column == names_.size()) {
         if (selected_) continue;
-        wrong(fmt::format("has a key \"{}\", which the first object does not have", key), "name the columns to read: read_jsonl(path, columns=[…])");
+        wrong(fmt::format("has a key \"{}\", which the first object does not have", key), "name the columns to read: read_jsonl(path, columns=(\"id\", \"text\"))");
       }
       if (seen_[column]) wrong(fmt::format("has the key \"{}\" twice", key));
       seen_[column] = true;
@@ -72,7 +72,7 @@ class LineReader {
     }
     if (!document.current_location().error()) wrong("has something after its object");
     for (size_t c = 0; c < names_.size(); ++c)
-      if (!seen_[c]) wrong(fmt::format("has no key \"{}\"", names_[c]), selected_ ? "" : "the first object has it; name the columns to read: read_jsonl(path, columns=[…])");
+      if (!seen_[c]) wrong(fmt::format("has no key \"{}\"", names_[c]), selected_ ? "" : "the first object has it; name the columns to read: read_jsonl(path, columns=(\"id\", \"text\"))");
   }
 
  private:

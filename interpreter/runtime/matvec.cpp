@@ -5,6 +5,7 @@
 
 #include "interpreter/runtime/array.h"
 #include "interpreter/runtime/half_rows.h"
+#include "interpreter/runtime/polling.h"
 
 namespace tercet {
 namespace {
@@ -30,8 +31,10 @@ template <class C> void some_chains(int64_t count, int64_t k, const C* const* ro
 template <class T> void chain_rows(int64_t begin, int64_t end, int64_t k, const T* matrix, const T* vector, T* out) {
   using C = typename Compute<T>::type;
   constexpr int64_t block = 512;
+  PollCounter polls;
   for (int64_t i = begin; i < end; i += 8) {
     const int64_t count = std::min<int64_t>(8, end - i);
+    polls.add(count * k);
     C sums[8] = {};
     const C* rows[8];
     if constexpr (std::is_same_v<T, C>) {

@@ -134,7 +134,7 @@ std::string npy_bytes(const Array& a) {
   std::string code;
   for (size_t i = 0; i < std::size(order); ++i)
     if (order[i] == a.dtype) code = codes[i];
-  if (code.empty() || a.ragged) fail(Kind::Type, {}, fmt::format("npy files hold no {}", a.ragged ? "rows of different length" : name_of(a.dtype)), a.ragged ? "save values and lengths: flatten(r), lengths(r)" : "convert it first, as in f32(x)");
+  if (code.empty() || a.ragged) fail(Kind::Type, {}, fmt::format("npy files hold no {}", a.ragged ? "rows of different length" : name_of(a.dtype)), a.ragged ? "save values and lengths: flatten(r), lengths(r)" : a.dtype == DType::Str ? "write texts with write_lines or write_jsonl" : "convert it first, as in f32(x)");
   std::string shape;
   for (int64_t s : a.shape) shape += fmt::format("{}, ", s);
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", code, shape);
