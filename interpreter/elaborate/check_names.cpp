@@ -184,6 +184,12 @@ Diagnostic no_member(const std::vector<std::string>& names, const std::string& n
   return d;
 }
 
+std::vector<std::string> bound_names(const ast::Stmt& statement) {
+  std::set<std::string> out;
+  Checker::bound_by(statement, out);
+  return {out.begin(), out.end()};
+}
+
 std::vector<std::string> bound_names(const ast::Program& program) {
   std::set<std::string> out;
   for (const ast::StmtPtr& s : program.statements) Checker::bound_by(*s, out);

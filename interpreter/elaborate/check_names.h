@@ -23,7 +23,8 @@ std::vector<Diagnostic> check_names(const ast::Program& program, const std::func
                                     const std::function<std::optional<Signature>(const std::string&)>& signature);
 /// What is said of `m.name` when the module has no such name.
 Diagnostic no_member(const std::vector<std::string>& names, const std::string& name, Span span);
-/// The globals that a file binds.
+/// The globals that a file binds; those of one statement.
 std::vector<std::string> bound_names(const ast::Program& program);
+std::vector<std::string> bound_names(const ast::Stmt& statement);
 
 }  // namespace tercet

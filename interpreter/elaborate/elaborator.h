@@ -27,6 +27,8 @@ class Environment {
   virtual bool is_var(const std::string& name) = 0;
   /// What a file may call: its own globals and the library, as it writes them.
   virtual std::vector<std::string> global_names(const std::string& home) = 0;
+  /// The place where a later statement of the program that runs binds this global, if one does.
+  virtual std::optional<Place> bound_later(const std::string& name) = 0;
   /// A definition of stdlib/, or null.
   virtual ast::FunctionPtr library_function(const std::string& name) = 0;
   /// Compiled entries by key; they live as long as the session.

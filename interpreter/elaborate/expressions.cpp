@@ -182,6 +182,7 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
       {"randn", "write normal(k, shape)"}, {"seed", "write key(seed), and pass the key on"}};
   auto known = foreign.find(name);
   std::string help = known != foreign.end() ? known->second : "";
+  if (auto later = environment_.bound_later(here(name))) help = fmt::format("line {} defines it: move that above", later->line);
   if (help.empty()) {
     std::vector<std::string> candidates = environment_.global_names(contexts_.back().home);
     for (const Scope& s : contexts_.back().scopes)

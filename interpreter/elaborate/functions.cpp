@@ -26,6 +26,7 @@ std::string signature(const Sym& value, const Elaborator& e) {
   if (auto* r = value.as<Sym::Record>()) return fmt::format("({})({})", fmt::join(r->names, ","), signatures(r->values, e));
   if (auto* r = value.as<Sym::Range>()) return "range(" + signature(*r->low, e) + signature(*r->high, e) + ")";
   if (value.is_none()) return "none";
+  if (auto* m = value.as<Sym::Module>()) return "module@" + m->home;
   if (auto* h = value.as<Handle>()) return fmt::format("{}@{}", h->type, h->object.get());
   return e.identity(value);
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "grammar/parser.h"
+#include "interpreter/elaborate/check_names.h"
 #include "interpreter/engine/library.h"
 #include "interpreter/engine/session.h"
 #include "interpreter/runtime/files.h"
@@ -104,11 +105,17 @@ std::vector<std::string> Session::run_file(const SourceFile& source, const std::
 
 std::optional<Value> Session::run_program(const ast::Program& program, const std::string& home) {
   std::optional<Value> last;
+  std::map<std::string, Span> around;
+  around.swap(upcoming_);
+  for (const ast::StmtPtr& s : program.statements)
+    for (const std::string& name : bound_names(*s)) upcoming_.try_emplace(qualified(home, name), s->span);
   for (const ast::StmtPtr& s : program.statements) {
     last.reset();
+    for (const std::string& name : bound_names(*s)) upcoming_.erase(qualified(home, name));
     if (auto* n = s->as<ast::Import>()) run_import(*n, s->span, home, [&](const SourceFile& f, const std::string& path) { return run_file(f, path); });
     else last = run_statement(*s, home);
   }
+  upcoming_.swap(around);
   return last;
 }
 

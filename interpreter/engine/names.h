@@ -9,6 +9,12 @@ class Session::Names final : public Environment {
  public:
   explicit Names(Session& session) : session_(session) {}
   const Value* global(const std::string& name) override { return session_.find(name); }
+  std::optional<Place> bound_later(const std::string& name) override {
+    auto found = session_.upcoming_.find(name);
+    if (found == session_.upcoming_.end()) return std::nullopt;
+    const SourceFile* file = session_.sources_.find(found->second);
+    return file ? std::optional(file->place(found->second.begin)) : std::nullopt;
+  }
   bool is_var(const std::string& name) override { return session_.globals_.at(name).is_var; }
   std::vector<std::string> global_names(const std::string& home) override {
     std::vector<std::string> out = session_.names(home), library = library_names();

@@ -104,6 +104,7 @@ class Session {
   std::map<std::string, Global> globals_;        // by qualified name (elaborate/tree.h)
   std::map<std::string, std::vector<std::string>> imported_;   // files that imports have run, by path, and their names
   std::vector<std::string> importing_;           // paths of those that run, outermost first
+  std::map<std::string, Span> upcoming_;         // what later statements of the running program bind, by qualified name
   std::map<std::string, ast::FunctionPtr> library_;
   std::map<std::string, std::shared_ptr<JitEntry>> jit_entries_;
   std::map<std::string, std::shared_ptr<JitCounter>> jit_counters_;
