@@ -62,7 +62,8 @@ Leaf transposed(Elaborator& e, const Leaf& x) { return e.move_axis(x, x.type.ran
 /// (x + transpose(x)) / 2: what is symmetric stays as it is, and the derivative is symmetric too.
 Leaf symmetric(Elaborator& e, const Sym& value, const char* what) {
   Leaf x = square(e, value, what);
-  return e.binary(ast::BinaryOp::Multiply, e.binary(ast::BinaryOp::Add, x, transposed(e, x)), float_leaf(0.5));
+  Leaf half = e.binary(ast::BinaryOp::Multiply, x, float_leaf(0.5));   // first, so that large numbers do not overflow
+  return e.binary(ast::BinaryOp::Add, half, transposed(e, half));
 }
 
 DType dtype_of(Elaborator& e, const Sym& value) { return result_of(e.array(value, "a").type.dtype); }

@@ -121,7 +121,7 @@ Sym search_top(Elaborator& e, A& a) {
   const DType dtype = weights.type.dtype == DType::F64 || factors.type.dtype == DType::F64 ? DType::F64 : DType::F32;
   ValueId begins = e.builder().emit(row_offsets_op, {e.use(places)}, {}, e.span());
   e.emit_effect(check_rows_op, {begins, e.builder().emit(row_offsets_op, {e.use(weights)}, {}, e.span())}, {});
-  auto values = [&](const Leaf& rows) { return e.emit(*find_op("flatten"), {e.use(rows)}, {{"defines", Dim::symbol("total")}}); };
+  auto values = [&](const Leaf& rows) { return values_of_rows(e, rows); };
   Leaf at = values(places);
   if (at.type.dtype != DType::I32) at = e.cast(at, DType::I64);
   Leaf factor = e.broadcast_to(e.cast(e.frame().result(e.use(factors)), dtype), terms.type.dims);

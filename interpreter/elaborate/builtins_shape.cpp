@@ -35,7 +35,6 @@ Sym shape(Elaborator& e, A& a) {
   return out;
 }
 
-Leaf values_of_rows(Elaborator& e, const Leaf& x) { return e.emit(*find_op("flatten"), {e.use(x)}, {{"defines", Dim::symbol("total")}}, x.weak); }
 /// f of each row, of an array whose rows differ in length.
 Leaf in_each_row(Elaborator& e, const Leaf& x, const std::function<Leaf(const Leaf&)>& f) {
   return *e.map_lanes("row", x.type.dims[0], {&x, 1}, [&](std::span<const Leaf> row) -> Sym { return f(row[0]); }).leaf();

@@ -104,7 +104,7 @@ Sym lengths(Elaborator& e, A& a) {
 
 Sym flatten(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "flatten");
-  if (x.type.is_ragged()) return e.emit(*find_op("flatten"), {e.use(x)}, {{"defines", Dim::symbol("total")}});
+  if (x.type.is_ragged()) return values_of_rows(e, x);
   return flattened(e, x);
 }
 

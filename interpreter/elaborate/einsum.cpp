@@ -123,22 +123,23 @@ class Einsum {
   }
 
  private:
-  /// One size for every label: the first operand's name for it. `...` broadcasts.
+  /// One size for every label: the first operand's name for it. What `...` stands for broadcasts.
   void find_sizes(const std::vector<Leaf>& operands) {
-    std::map<Label, std::pair<Dim, size_t>> first;
+    std::map<Label, size_t> first;   // operand
+    std::map<Label, std::vector<Leaf>> spread;
     for (size_t i = 0; i < operands.size(); ++i)
       for (size_t k = 0; k < labels_[i].size(); ++k) {
         const Label l = labels_[i][k];
         const Dim& d = operands[i].type.dims[k];
-        auto [at, added] = first.try_emplace(l, d, i);
-        if (added) continue;
-        if (l < ellipsis_label)
-          e_.require_equal(at->second.first, d, fmt::format("`{}` is {{left}} in operand {} of einsum, and {{right}} in operand {}", static_cast<char>(l), at->second.second + 1, i + 1));
-        else if (at->second.first == Dim(1)) at->second = {d, i};
-        else if (!(d == Dim(1)))
-          e_.require_equal(at->second.first, d, fmt::format("an axis under `...` is {{left}} in operand {} of einsum, and {{right}} in operand {}", at->second.second + 1, i + 1));
+        if (l >= ellipsis_label) {
+          spread[l].emplace_back().type.dims = {d};
+          continue;
+        }
+        auto [at, added] = first.try_emplace(l, i);
+        if (added) sizes_.emplace(l, d);
+        else e_.require_equal(sizes_.at(l), d, fmt::format("`{}` is {{left}} in operand {} of einsum, and {{right}} in operand {}", static_cast<char>(l), at->second + 1, i + 1));
       }
-    for (auto& [l, found] : first) sizes_.emplace(l, found.first);
+    for (auto& [l, axes] : spread) sizes_.emplace(l, e_.common_dims(axes)[0]);
   }
 
   /// Labels that the result or a term besides these has.

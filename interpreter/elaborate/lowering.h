@@ -35,6 +35,9 @@ inline Dim element_count(std::span<const Dim> sizes) {
 /// All elements in row-major order along one axis.
 inline Leaf flattened(Elaborator& e, const Leaf& x) { return e.reshape(e.frame().result(e.use(x)), {element_count(x.type.dims)}); }
 
+/// The elements of rows of different length, one row after another.
+inline Leaf values_of_rows(Elaborator& e, const Leaf& x) { return e.emit(*find_op("flatten"), {e.use(x)}, {{"defines", Dim::symbol("total")}}, x.weak); }
+
 /// The product of the sizes of some axes of x.
 inline Dim element_count_along(const Leaf& x, std::span<const int64_t> axes) {
   std::vector<Dim> sizes;

@@ -7,6 +7,7 @@
 
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/elaborate/free_names.h"
+#include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
 namespace tercet {
@@ -278,7 +279,7 @@ Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
   if ((op == BinaryOp::FloorDivide || op == BinaryOp::Modulo) && !is_float(both[0].type.dtype) && !is_float(both[1].type.dtype)) {
     const Leaf& d = both[1];
     if (!d.constant || d.constant->integer == 0)
-      emit_effect(check_nonzero_op, {use(d)}, {{"operator", std::string(ast::spelling(op))}});
+      emit_effect(check_nonzero_op, {use(d.type.is_ragged() ? values_of_rows(*this, d) : d)}, {{"operator", std::string(ast::spelling(op))}});
   }
   return elementwise(*row.op, both, bools ? Promotion::Keep : row.promotion);
 }

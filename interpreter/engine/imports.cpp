@@ -38,6 +38,8 @@ std::string shown_path(const std::string& written, const SourceMap& sources, Spa
 static std::string canonical_path(const std::string& shown, Span span) {
   std::error_code wrong;
   fs::path path = fs::canonical(shown, wrong);
+  if (!wrong && (fs::is_character_file(path) || fs::is_block_file(path)))
+    fail(Kind::Io, span, fmt::format("cannot import \"{}\": it is a device", shown));
   if (wrong)
     fail(Kind::Io, span, fmt::format("cannot import \"{}\": {}", shown, wrong.message()), "paths start at the folder of the file that imports");
   return path.string();

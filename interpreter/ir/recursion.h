@@ -9,6 +9,7 @@ namespace tercet {
 
 struct RecursiveCallee {
   std::vector<Type> results;            // of the function; sizes that are not constant get names at each call
+  bool pure = false;                    // made without its effects; sizes that it computes stay
   std::weak_ptr<const Function> function;   // weak: the function's own operations hold this
 };
 

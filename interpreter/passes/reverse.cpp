@@ -75,10 +75,12 @@ FunctionPtr calling(const FunctionPtr& f, const void* from, const std::shared_pt
 /// A call of a function that calls itself becomes one of the same without effects, which the call owns.
 void make_pure(Op& call) {
   const RecursiveCallee& callee = recursive_callee(call.attrs);
-  FunctionPtr f = callee.function.lock();
-  if (!f || !has_effects(*f)) return;
+  // A call that brings its function along: that one may stand inside of a copy, and calls what the copy calls.
+  FunctionPtr f = call.bodies.empty() ? callee.function.lock() : call.bodies[0];
+  if (!f || callee.pure || (call.bodies.empty() && !has_effects(*f))) return;
   auto pure = std::make_shared<RecursiveCallee>();
   pure->results = callee.results;
+  pure->pure = true;
   FunctionPtr function = calling(without_effects(f), &callee, pure);
   pure->function = function;
   call.attrs.set("recursive", std::shared_ptr<const void>(pure));
