@@ -339,7 +339,7 @@ class Elaborator {
   Sym apply_pullback(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
   Sym apply_checkpoint(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
   Sym apply_custom(const Sym::Transformed& t, const std::vector<CallArgument>& arguments);
-  Sym jacobian_rows(const Function& pullback, std::span<const Leaf> inputs, size_t results, size_t which, const Type& y, const Sym& like);
+  Sym jacobian_rows(const Function& pullback, std::span<const Leaf> inputs, std::span<const Type> results, size_t which, const Sym& like);
   std::vector<ValueId> with_saved(const Function& f, std::span<const ValueId> saved, std::span<const ValueId> arguments);
   std::vector<ValueId> emit_body(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs, std::vector<FunctionPtr> bodies);
   std::vector<CallArgument> positional_arguments(const Sym& function, const std::vector<CallArgument>& arguments);

@@ -233,7 +233,8 @@ Sym Elaborator::vjp(const Sym& function, std::span<const Sym> xs) {
   Ids values = with_saved(*call.function, p.saved, call.arguments);
   auto code = std::make_shared<PullbackCode>();
   code->function = p.function;
-  code->value = map_leaves<Leaf>(call.result, [&, i = size_t{0}](const Leaf&) mutable { return only_type(call.leaves[i++]); });
+  // Under the names that sizes have here, which a function that computes them gives to each call anew.
+  code->value = map_leaves<Leaf>(call.result, [&, i = size_t{0}](const Leaf& x) mutable { return only_type(frame_->result(values[i++], x.weak)); });
   Sym::Tuple gradient, inputs;
   for (const CallArgument& a : arguments) gradient.elements.push_back(map_leaves<Leaf>(a.value, only_type));
   code->gradient = gradient.elements.size() == 1 ? gradient.elements[0] : Sym(gradient);
@@ -242,6 +243,16 @@ Sym Elaborator::vjp(const Sym& function, std::span<const Sym> xs) {
   for (size_t i = call.leaves.size(); i < values.size(); ++i) inputs.elements.push_back(frame_->result(values[i]));
   size_t at = 0;
   return Sym::Tuple{{tree_of(call.result, values, at), derivative_of(Derivative::Pullback, inputs)}};
+}
+
+/// Do the first `count` parameters bring these sizes? Others were computed in the function, which gives them names of its
+/// own again.
+static bool brings(const Function& f, size_t count, const std::vector<Dim>& dims) {
+  std::vector<uint64_t> brought, wanted;
+  for (size_t i = 0; i < count; ++i)
+    for (const Dim& d : f.type(f.params[i]).dims) d.collect_symbols(brought);
+  for (const Dim& d : dims) d.collect_symbols(wanted);
+  return std::all_of(wanted.begin(), wanted.end(), [&](uint64_t s) { return std::find(brought.begin(), brought.end(), s) != brought.end(); });
 }
 
 /// A cotangent for each float of the value, in its structure.
@@ -258,7 +269,7 @@ Sym Elaborator::apply_pullback(const Sym::Transformed& t, const std::vector<Call
   const Function& f = *code.function;
   auto pass = [&](const Leaf& x) {
     const Type& to = f.type(f.params[ids.size()]);
-    ids.push_back(renamed(builder(), use(x), to.dims, span_));
+    ids.push_back(brings(f, inputs.size() - 1, to.dims) ? renamed(builder(), use(x), to.dims, span_) : use(x));
   };
   for (size_t i = 1; i < inputs.size(); ++i) pass(*inputs[i].leaf());
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -317,7 +328,8 @@ Sym Elaborator::jvp(const Sym& function, std::span<const Sym> xs, std::span<cons
 }
 
 /// The Jacobian's rows for result `which`: the backward step of each of its basis vectors, as lanes.
-Sym Elaborator::jacobian_rows(const Function& pullback, std::span<const Leaf> inputs, size_t results, size_t which, const Type& y, const Sym& like) {
+Sym Elaborator::jacobian_rows(const Function& pullback, std::span<const Leaf> inputs, std::span<const Type> results, size_t which, const Sym& like) {
+  const Type& y = results[which];
   Dim n = element_count(y.dims);
   std::vector<Dim> square{n, n}, basis{n};
   basis.insert(basis.end(), y.dims.begin(), y.dims.end());
@@ -327,8 +339,9 @@ Sym Elaborator::jacobian_rows(const Function& pullback, std::span<const Leaf> in
   Sym rows = map_lanes("jacobian", n, {&unit, 1}, [&](std::span<const Leaf> lane) -> Sym {
     Ids ids;
     for (const Leaf& x : inputs) ids.push_back(use(x));
-    for (size_t i = 0; i < results; ++i) {
-      const Type& type = pullback.type(pullback.params[ids.size()]);
+    for (size_t i = 0; i < results.size(); ++i) {
+      Type type = pullback.type(pullback.params[ids.size()]);
+      if (!brings(pullback, inputs.size(), type.dims)) type = results[i];
       ids.push_back(i == which ? with_type(builder(), use(lane[0]), type, span_) : zeros_of(builder(), type, span_));
     }
     Ids gradients = inline_function(builder(), pullback, ids);
@@ -356,11 +369,12 @@ Sym Elaborator::apply_jacobian(const Sym::Transformed& t, const std::vector<Call
   for (ValueId v : call.arguments) inputs.push_back(frame_->result(v));
   for (size_t i = results; i < values.size(); ++i) inputs.push_back(frame_->result(values[i]));
   Sym like = map_leaves<Leaf>(wanted.structure(arguments), only_type);
+  std::vector<Type> types;   // of the results
+  for (size_t i = 0; i < results; ++i) types.push_back(builder().type(values[i]));
   size_t which = 0;
   std::function<Sym(const Sym&)> blocks = [&](const Sym& value) -> Sym {
     if (value.leaf()) {
-      Type y = builder().type(values[which]);
-      return jacobian_rows(*p.function, inputs, results, which++, y, like);
+      return jacobian_rows(*p.function, inputs, types, which++, like);
     }
     if (auto* tuple = value.as<Sym::Tuple>()) {
       Sym::Tuple out;
