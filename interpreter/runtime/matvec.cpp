@@ -10,8 +10,9 @@
 namespace tercet {
 namespace {
 
-/// R rows side by side: a chain alone waits for each of its steps, R of them keep the arithmetic busy.
-template <int R, class C> void chains(int64_t k, const C* const* rows, const C* vector, C* sums) {
+/// R rows side by side: a chain alone waits for each of its steps, R of them keep the arithmetic busy. Not to be packed into
+/// vectors: gathering one element of each row costs more than it saves.
+template <int R, class C> __attribute__((optimize("no-tree-slp-vectorize"))) void chains(int64_t k, const C* const* rows, const C* vector, C* sums) {
   C acc[R];
   for (int r = 0; r < R; ++r) acc[r] = sums[r];
   for (int64_t p = 0; p < k; ++p) {
