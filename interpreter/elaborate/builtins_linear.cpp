@@ -68,35 +68,14 @@ Leaf symmetric(Elaborator& e, const Sym& value, const char* what) {
 
 DType dtype_of(Elaborator& e, const Sym& value) { return result_of(e.array(value, "a").type.dtype); }
 
-Sym all_of(Elaborator& e, const OpDef& op, std::vector<ValueId> inputs, DType dtype) {
+/// An operation on the matrices that `read` makes of the argument; several results are a tuple.
+template <const OpDef* op, Leaf (*read)(Elaborator&, const Sym&, const char*)> Sym of_matrices(Elaborator& e, A& a) {
+  Leaf x = read(e, *a[0], op->name);
+  const DType dtype = dtype_of(e, *a[0]);
   Sym::Tuple out;
-  for (const Leaf& x : e.emit_many(op, std::move(inputs))) out.elements.push_back(e.cast(x, dtype));
+  for (const Leaf& y : e.emit_many(*op, {e.use(x)})) out.elements.push_back(e.cast(y, dtype));
+  if (out.elements.size() == 1) return out.elements[0];
   return out;
-}
-
-Sym cholesky(Elaborator& e, A& a) {
-  Leaf x = symmetric(e, *a[0], "cholesky");
-  return e.cast(e.emit(cholesky_op, {e.use(x)}), dtype_of(e, *a[0]));
-}
-Sym det(Elaborator& e, A& a) {
-  Leaf x = square(e, *a[0], "det");
-  return e.cast(e.emit(det_op, {e.use(x)}), dtype_of(e, *a[0]));
-}
-Sym slogdet(Elaborator& e, A& a) {
-  Leaf x = square(e, *a[0], "slogdet");
-  return all_of(e, slogdet_op, {e.use(x)}, dtype_of(e, *a[0]));
-}
-Sym qr(Elaborator& e, A& a) {
-  Leaf x = matrices(e, *a[0], "qr");
-  return all_of(e, qr_op, {e.use(x)}, dtype_of(e, *a[0]));
-}
-Sym svd(Elaborator& e, A& a) {
-  Leaf x = matrices(e, *a[0], "svd");
-  return all_of(e, svd_op, {e.use(x)}, dtype_of(e, *a[0]));
-}
-Sym eigh(Elaborator& e, A& a) {
-  Leaf x = symmetric(e, *a[0], "eigh");
-  return all_of(e, eigh_op, {e.use(x)}, dtype_of(e, *a[0]));
 }
 
 /// The solution of a linear system: a vector on the right is one column.
@@ -133,14 +112,14 @@ constexpr BuiltinDef list[] = {
     {"matmul", "x, y", "Matrix product, as x @ y.", matmul},
     {"dot", "x, y", "Product over the last axis of x and the second-to-last of y.", dot},
     {"einsum", "subscripts, *operands", "Sums of products over axes named by letters, as \"ij,jk->ik\".", einsum_of},
-    {"cholesky", "a", "The lower triangular l with l @ transpose(l) = a, a symmetric and positive definite.", cholesky},
+    {"cholesky", "a", "The lower triangular l with l @ transpose(l) = a, a symmetric and positive definite.", of_matrices<&cholesky_op, symmetric>},
     {"solve", "a, b", "x with a @ x = b.", solve},
     {"triangular_solve", "a, b, lower=, transposed=", "x with a @ x = b, of a only one triangle taken.", triangular_solve},
-    {"det", "a", "Determinant of a square matrix.", det},
-    {"slogdet", "a", "Sign of the determinant, and the logarithm of its absolute value.", slogdet},
-    {"qr", "a", "(q, r) with q @ r = a: orthonormal columns and an upper triangle.", qr},
-    {"svd", "a", "(u, s, v) with (u * s) @ v = a: singular values descending.", svd},
-    {"eigh", "a", "Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix.", eigh},
+    {"det", "a", "Determinant of a square matrix.", of_matrices<&det_op, square>},
+    {"slogdet", "a", "Sign of the determinant, and the logarithm of its absolute value.", of_matrices<&slogdet_op, square>},
+    {"qr", "a", "(q, r) with q @ r = a: orthonormal columns and an upper triangle.", of_matrices<&qr_op, matrices>},
+    {"svd", "a", "(u, s, v) with (u * s) @ v = a: singular values descending.", of_matrices<&svd_op, matrices>},
+    {"eigh", "a", "Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix.", of_matrices<&eigh_op, symmetric>},
 };
 
 }  // namespace

@@ -33,7 +33,6 @@ Outcome Session::check(const SourceFile& source) {
     ParseResult parsed = parse(source);
     out.incomplete = parsed.incomplete;
     out.diagnostics = std::move(parsed.diagnostics);
-    begin_file(source);
     if (out.ok()) check_program(parsed.program, "", out.diagnostics);
   });
   globals_ = std::move(globals);

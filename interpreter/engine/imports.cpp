@@ -34,6 +34,12 @@ std::string shown_path(const std::string& written, const SourceMap& sources, Spa
 
 }  // namespace
 
+/// The path of a source that is a file, else "".
+static std::string path_of_source(const SourceFile* source) {
+  std::error_code none;
+  return source ? fs::canonical(source->name(), none).string() : "";
+}
+
 /// The path as the system knows it: one file has one, however it is written.
 static std::string canonical_path(const std::string& shown, Span span) {
   std::error_code wrong;
@@ -45,17 +51,19 @@ static std::string canonical_path(const std::string& shown, Span span) {
   return path.string();
 }
 
-/// What runs is a file that others cannot import on the way.
-void Session::begin_file(const SourceFile& source) {
-  std::error_code none;
-  importing_ = {fs::canonical(source.name(), none).string()};
-}
-
 Value::Module Session::import_file(const std::string& written, Span span, const RunFile& run) {
   if (!options_.files) fail_bound(Kind::Io, Bound::Denied, span, "`import` of a file: this program may not use files", "its host has to grant TCT_CAP_FILES");
   const std::string shown = shown_path(written, sources_, span), path = canonical_path(shown, span);
   auto known = imported_.find(path);
   if (known != imported_.end()) return {path, known->second};
+  struct Outermost {   // the program's own file, which what it imports cannot import, is known while it imports
+    std::vector<std::string>& chain;
+    bool here;
+    ~Outermost() {
+      if (here) chain.clear();
+    }
+  } outermost{importing_, importing_.empty()};
+  if (outermost.here) importing_.push_back(path_of_source(sources_.find(span)));
   if (auto at = std::find(importing_.begin(), importing_.end(), path); at != importing_.end()) {
     std::string chain;
     for (; at != importing_.end(); ++at) chain += fmt::format("{} imports ", fs::path(*at).filename().string());
@@ -107,8 +115,11 @@ std::vector<std::string> Session::run_file(const SourceFile& source, const std::
 
 std::optional<Value> Session::run_program(const ast::Program& program, const std::string& home) {
   std::optional<Value> last;
-  std::map<std::string, Span> around;
-  around.swap(upcoming_);
+  struct Restored {   // also when a statement fails
+    std::map<std::string, Span>& held;
+    std::map<std::string, Span> around;
+    ~Restored() { held.swap(around); }
+  } restored{upcoming_, std::exchange(upcoming_, {})};
   for (const ast::StmtPtr& s : program.statements)
     for (const std::string& name : bound_names(*s)) upcoming_.try_emplace(qualified(home, name), s->span);
   for (const ast::StmtPtr& s : program.statements) {
@@ -117,7 +128,6 @@ std::optional<Value> Session::run_program(const ast::Program& program, const std
     if (auto* n = s->as<ast::Import>()) run_import(*n, s->span, home, [&](const SourceFile& f, const std::string& path) { return run_file(f, path); });
     else last = run_statement(*s, home);
   }
-  upcoming_.swap(around);
   return last;
 }
 

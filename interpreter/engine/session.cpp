@@ -105,7 +105,6 @@ Outcome Session::run(const SourceFile& source) {
     out.incomplete = parsed.incomplete;
     out.diagnostics = std::move(parsed.diagnostics);
     if (!out.ok()) return;
-    begin_file(source);
     out.value = run_program(parsed.program, "");
   });
 }

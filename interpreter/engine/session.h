@@ -92,7 +92,6 @@ class Session {
   using RunFile = std::function<std::vector<std::string>(const SourceFile&, const std::string& home)>;   // gives its names
   std::optional<Value> run_program(const ast::Program& program, const std::string& home);
   std::vector<std::string> run_file(const SourceFile& source, const std::string& home);
-  void begin_file(const SourceFile& source);
   void run_import(const ast::Import& what, Span span, const std::string& home, const RunFile& run);
   Value::Module import_file(const std::string& written, Span span, const RunFile& run);
   Value::Module import_library(const std::string& name, Span span);

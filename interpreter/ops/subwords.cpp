@@ -1,3 +1,4 @@
+#include "interpreter/ops/at_span.h"
 #include "interpreter/ops/subwords.h"
 
 #include "interpreter/ops/batch_rules.h"
@@ -6,16 +7,6 @@
 
 namespace tercet {
 namespace {
-
-/// Errors of native functions get the place of the call.
-template <class F> std::vector<Array> at_span(const Op& op, F f) {
-  try {
-    return f();
-  } catch (Failure& failure) {
-    if (!failure.first().span.known()) failure.first().span = op.span;
-    throw;
-  }
-}
 
 std::vector<Type> infer_encode(const InferInput& in) {
   Type t{DType::I32, in.operands[0].dims};

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "interpreter/ir/jit_entry.h"
+#include "interpreter/ops/at_span.h"
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/row_ops_diff.h"
@@ -32,16 +33,6 @@ Array some_texts() {
   return Array::strings(texts);
 }
 std::vector<Sample> text_samples() { return {{{some_texts()}, {}}}; }
-
-/// Errors of native functions get the place of the call.
-template <class F> std::vector<Array> at_span(const Op& op, F f) {
-  try {
-    return f();
-  } catch (Failure& failure) {
-    if (!failure.first().span.known()) failure.first().span = op.span;
-    throw;
-  }
-}
 
 // ---- one string in, one value out ----
 template <DType To> std::vector<Type> infer_per_text(const InferInput& in) {
