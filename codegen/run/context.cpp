@@ -26,7 +26,7 @@ class FreshSizes {
 }  // namespace
 
 std::vector<Array> CompiledContext::run(const Program& program, std::vector<Array> arguments) {
-  return ProgramFrame(program, *this, code_.kernels[program.number], options_).run(std::move(arguments));
+  return ProgramFrame(program, *this, code_, options_).run(std::move(arguments));
 }
 
 namespace {

@@ -1,6 +1,6 @@
 // The contexts that compiled programs run in: both stand between a program and the caller's context.
 #pragma once
-#include "codegen/jit/jit.h"
+#include "codegen/jit/tiers.h"
 #include "codegen/plan/program.h"
 #include "codegen/run/threads.h"
 #include "interpreter/ir/eval.h"
@@ -26,7 +26,7 @@ class ForwardingContext : public EvalContext {
 /// The context of a compiled run: bodies and callees run as compiled programs, effects are counted.
 class CompiledContext final : public ForwardingContext {
  public:
-  CompiledContext(EvalContext& outer, const ProgramSet& set, const MachineCode& code, const RunOptions& options)
+  CompiledContext(EvalContext& outer, const ProgramSet& set, TieredCode& code, const RunOptions& options)
       : ForwardingContext(outer), set_(set), code_(code), options_(options) {}
 
   std::vector<Array> run(const Program& program, std::vector<Array> arguments);
@@ -50,7 +50,7 @@ class CompiledContext final : public ForwardingContext {
 
  private:
   const ProgramSet& set_;
-  const MachineCode& code_;
+  TieredCode& code_;
   const RunOptions& options_;
   int64_t effects_ = 0;
   bool met_ = false;
