@@ -14,7 +14,6 @@ namespace {
 
 constexpr int64_t block_k = 256, block_rows = 240, block_columns = 1024;  // of A: 240 kB of f32; of B: 1 MB
 constexpr int64_t few = gemm_in_place;
-constexpr int64_t in_place_k = 64;   // of B in place: rows that are far apart are read again from the first-level cache
 
 /// Memory for packed panels, aligned to a cache line, kept by each thread between calls.
 template <class T> T* scratch(int slot, int64_t count) {

@@ -1,12 +1,9 @@
-// AVX-512: tiles of 6 x 4 or 12 x 2 registers of 16 f32 or 8 f64, and chains along rows. Called only where the processor has it.
+// AVX-512: tiles of 6 x 4 or 12 x 2 registers of 16 f32 or 8 f64. Called only where the processor has it.
 #include <immintrin.h>
 
 #include "interpreter/runtime/gemm_kernel.h"
-#include "interpreter/runtime/matvec_kernel.h"
 
 #pragma GCC push_options
-#pragma GCC diagnostic ignored "-Wuninitialized"         // GCC 12 takes the undefined operand of its own shuffles for ours
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw")
 
 namespace tercet {
@@ -26,27 +23,6 @@ struct WideF32 {
   static void store_some(float* p, Vector v, int count) { _mm512_mask_storeu_ps(p, mask(count), v); }
   static Vector broadcast(const float* p) { return _mm512_set1_ps(*p); }
   static Vector fma(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
-  static void transpose(Vector* x) {
-    Vector a[16], b[16];
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; i += 2) a[i] = _mm512_unpacklo_ps(x[i], x[i + 1]), a[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
-#pragma GCC unroll 16
-    for (int i = 0; i < 16; i += 4)
-#pragma GCC unroll 16
-      for (int j = 0; j < 2; ++j) {   // columns 2j and 2j + 1 of every fourth
-        b[i + 2 * j] = _mm512_shuffle_ps(a[i + j], a[i + j + 2], 0x44);
-        b[i + 2 * j + 1] = _mm512_shuffle_ps(a[i + j], a[i + j + 2], 0xee);
-      }
-#pragma GCC unroll 16
-    for (int i = 0; i < 4; ++i) {
-      const Vector even = _mm512_shuffle_f32x4(b[i], b[i + 4], 0x88), odd = _mm512_shuffle_f32x4(b[i], b[i + 4], 0xdd);
-      const Vector even_below = _mm512_shuffle_f32x4(b[i + 8], b[i + 12], 0x88), odd_below = _mm512_shuffle_f32x4(b[i + 8], b[i + 12], 0xdd);
-      x[i] = _mm512_shuffle_f32x4(even, even_below, 0x88);
-      x[i + 4] = _mm512_shuffle_f32x4(odd, odd_below, 0x88);
-      x[i + 8] = _mm512_shuffle_f32x4(even, even_below, 0xdd);
-      x[i + 12] = _mm512_shuffle_f32x4(odd, odd_below, 0xdd);
-    }
-  }
 };
 struct WideF64 {
   using Scalar = double;
@@ -60,31 +36,14 @@ struct WideF64 {
   static void store_some(double* p, Vector v, int count) { _mm512_mask_storeu_pd(p, mask(count), v); }
   static Vector broadcast(const double* p) { return _mm512_set1_pd(*p); }
   static Vector fma(Vector a, Vector b, Vector c) { return _mm512_fmadd_pd(a, b, c); }
-  static void transpose(Vector* x) {
-    Vector a[8];
-#pragma GCC unroll 16
-    for (int i = 0; i < 8; i += 2) a[i] = _mm512_unpacklo_pd(x[i], x[i + 1]), a[i + 1] = _mm512_unpackhi_pd(x[i], x[i + 1]);
-#pragma GCC unroll 16
-    for (int i = 0; i < 2; ++i) {
-      const Vector even = _mm512_shuffle_f64x2(a[i], a[i + 2], 0x88), odd = _mm512_shuffle_f64x2(a[i], a[i + 2], 0xdd);
-      const Vector even_below = _mm512_shuffle_f64x2(a[i + 4], a[i + 6], 0x88), odd_below = _mm512_shuffle_f64x2(a[i + 4], a[i + 6], 0xdd);
-      x[i] = _mm512_shuffle_f64x2(even, even_below, 0x88);
-      x[i + 2] = _mm512_shuffle_f64x2(odd, odd_below, 0x88);
-      x[i + 4] = _mm512_shuffle_f64x2(even, even_below, 0xdd);
-      x[i + 6] = _mm512_shuffle_f64x2(odd, odd_below, 0xdd);
-    }
-  }
 };
 
 #include "interpreter/runtime/gemm_tile.inc"
-#include "interpreter/runtime/matvec_tile.inc"
 
 }  // namespace
 
 const GemmKernels<float> gemm_avx512_f32 = {{6, 64, run_columns<WideF32, 6, 4>}, {12, 32, run_columns<WideF32, 12, 2>}};
 const GemmKernels<double> gemm_avx512_f64 = {{6, 32, run_columns<WideF64, 6, 4>}, {12, 16, run_columns<WideF64, 12, 2>}};
-ChainKernel<float>* const chains_avx512_f32 = run_chains<WideF32>;
-ChainKernel<double>* const chains_avx512_f64 = run_chains<WideF64>;
 
 }  // namespace tercet
 

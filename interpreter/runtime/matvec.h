@@ -2,13 +2,10 @@
 #pragma once
 #include <cstdint>
 
-#include "interpreter/runtime/gemm.h"
-
 namespace tercet {
 
 /// out[i] = sum of matrix[i, p] * vector[p], p ascending from +0, for rows [begin, end) of matrix[…, k]; both in memory row by row.
 /// T is float, double, Half or BFloat, which sum in float and round once.
-template <class T> void chain_rows(int64_t begin, int64_t end, int64_t k, const T* matrix, const T* vector, T* out,
-                                  GemmIsa isa = GemmIsa::Best);
+template <class T> void chain_rows(int64_t begin, int64_t end, int64_t k, const T* matrix, const T* vector, T* out);
 
 }  // namespace tercet
