@@ -149,7 +149,7 @@ std::unique_ptr<llvm::MemoryBuffer> object_of(Jit& jit, std::span<const KernelCo
   if (std::optional<std::string> known = key ? cache->find(*key) : std::nullopt) return llvm::MemoryBuffer::getMemBufferCopy(*known);
   from_cache = false;
   auto context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module = emit_module(*context, part);
+  std::unique_ptr<llvm::Module> module = emit_module(*context, part, simd_bits);
   std::unique_ptr<llvm::MemoryBuffer> object;
   if (module->getInstructionCount() > most_at_once) object = jit.compile_aside(std::move(context), std::move(module), simd_bits);
   else object = jit.compile(*module, simd_bits);
@@ -191,17 +191,17 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCa
   return code;
 }
 
-std::string llvm_text(const ProgramSet& set) {
+std::string llvm_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
   std::string text;
   llvm::raw_string_ostream out(text);
-  emit_module(context, kernel_codes(set).all)->print(out, nullptr);
+  emit_module(context, kernel_codes(set).all, simd_bits)->print(out, nullptr);
   return text;
 }
 
 std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all);
+  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all, simd_bits);
   std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits);
   prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;
