@@ -13,6 +13,7 @@
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/passes/expand.h"
 #include "interpreter/passes/hoist_products.h"
+#include "interpreter/passes/unroll_windows.h"
 
 namespace tercet::codegen {
 namespace {
@@ -41,7 +42,7 @@ class LlvmExecutable final : public Executable {
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, std::shared_ptr<const ObjectCache> cache)
       : function_(std::move(function)),
         sizes_(with_equal_sizes(function_)),
-        set_(std::make_shared<const ProgramSet>(plan(hoist_products(expand(sizes_.function)), options.fast_math))),
+        set_(std::make_shared<const ProgramSet>(plan(unroll_windows(hoist_products(expand(sizes_.function))), options.fast_math))),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         fast_math_(options.fast_math),
@@ -73,7 +74,7 @@ class LlvmExecutable final : public Executable {
   std::string dump(const std::string& stage) const override {
     if (stage == "kernels") return print(*set_);
     if (!code_ && (stage == "llvm" || stage == "asm")) fail(Kind::Limit, {}, "this function is too large to be compiled", "it runs on the interpreter; make functions smaller");
-    if (stage == "llvm") return llvm_text(*set_);
+    if (stage == "llvm") return llvm_text(*set_, simd_bits_);
     if (stage == "asm") return assembly_text(*set_, simd_bits_);
     fail(Kind::Value, {}, "compiled code has no stage `" + stage + "`", "it has kernels, llvm and asm");
   }

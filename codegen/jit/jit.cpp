@@ -168,7 +168,7 @@ Object object_of(Jit& jit, std::span<const KernelCode> part, int simd_bits, Tier
   if (Object known = find(key, cache)) return known;
   from_cache = false;
   auto context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module = emit_module(*context, part);
+  std::unique_ptr<llvm::Module> module = emit_module(*context, part, simd_bits);
   Object object;
   if (module->getInstructionCount() > most_at_once) object = jit.compile_aside(std::move(context), std::move(module), simd_bits, tier);
   else object = jit.compile(*module, simd_bits, tier);
@@ -247,17 +247,17 @@ int64_t optimizing_cost(const ProgramSet& set) {
   return static_cast<int64_t>(nodes);
 }
 
-std::string llvm_text(const ProgramSet& set) {
+std::string llvm_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
   std::string text;
   llvm::raw_string_ostream out(text);
-  emit_module(context, kernel_codes(set).all)->print(out, nullptr);
+  emit_module(context, kernel_codes(set).all, simd_bits)->print(out, nullptr);
   return text;
 }
 
 std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all);
+  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all, simd_bits);
   std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits, Tier::Optimized);
   prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;

@@ -34,7 +34,7 @@ int64_t optimizing_cost(const ProgramSet& set);
 /// Waits for compilations that nobody waits for any more; LLVM must not be at work when the process ends.
 void wait_for_compilations();
 /// The LLVM IR or assembly that compile_kernels makes.
-std::string llvm_text(const ProgramSet& set);
+std::string llvm_text(const ProgramSet& set, int simd_bits);
 std::string assembly_text(const ProgramSet& set, int simd_bits);
 
 }  // namespace tercet::codegen
