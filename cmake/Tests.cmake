@@ -21,8 +21,10 @@ endif()
 
 # The interface for hosts, as tests/embedding.py checks it from outside: here with a sanitizer.
 if(TERCET_SANITIZE)
-  add_executable(embedding_check tests/embedding/check.cpp)
-  target_link_libraries(embedding_check PRIVATE tercet_embed ${CMAKE_DL_LIBS})
+  foreach(name check ladder)
+    add_executable(embedding_${name} tests/embedding/${name}.cpp)
+    target_link_libraries(embedding_${name} PRIVATE tercet_embed ${CMAKE_DL_LIBS})
+  endforeach()
 endif()
 
 tercet_glob(tool_files GLOB tests/tools/*.cpp)

@@ -330,10 +330,10 @@ void run_on_host_devices(const HostGroupOptions& options, const std::function<vo
   std::shared_ptr<MemoryBudget> budget = current_budget();
   DeviceLease devices = lease_host_devices(options.size, options.cores);
   auto run = [&](int rank) {
-    BudgetScope charged(budget);
     HostCommunicator communicator(group, rank);
     Group::State how = Group::State::Failed;
     try {
+      BudgetScope charged(budget);
       work(communicator);
       how = Group::State::Ended;
     } catch (const RankStopped&) {
