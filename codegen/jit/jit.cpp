@@ -25,7 +25,8 @@ namespace {
 /// A part's kernels take some 20 ms to compile, most of the time; what has more instructions is compiled aside.
 constexpr size_t nodes_of_part = 800, nodes_around = 16, most_at_once = 4000;
 
-std::atomic<bool> any_compiled_aside{false};
+class Jit;
+std::atomic<Jit*> compiling_aside{nullptr};   // an engine that is a static object may end after the linker
 
 template <class T>
 T checked(llvm::Expected<T> value) {
@@ -46,7 +47,7 @@ class Jit {
   }
   Jit() { linker_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_of_host(256)).create()); }
 
-  ~Jit() { wait_for_helpers(); }
+  ~Jit() { wait_for_helpers(), compiling_aside = nullptr; }
   void wait_for_helpers() {
     std::list<Helper> all;
     {
@@ -72,7 +73,7 @@ class Jit {
       std::promise<std::unique_ptr<llvm::MemoryBuffer>> result;
     };
     auto job = std::make_shared<Job>(Job{std::move(context), std::move(module), {}});
-    any_compiled_aside = true;
+    compiling_aside = this;
     std::future<std::unique_ptr<llvm::MemoryBuffer>> result = job->result.get_future();
     auto ended = std::make_shared<std::atomic<bool>>(false);
     auto work = [this, job, ended, simd_bits] {
@@ -160,7 +161,7 @@ std::unique_ptr<llvm::MemoryBuffer> object_of(Jit& jit, std::span<const KernelCo
 }  // namespace
 
 void wait_for_compilations() {
-  if (any_compiled_aside) Jit::instance()->wait_for_helpers();
+  if (Jit* jit = compiling_aside) jit->wait_for_helpers();
 }
 
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCache* cache) {
