@@ -168,7 +168,7 @@ std::vector<Array> eval_take_rows(EvalContext& context, const Function& f, const
       ragged.push_back(d.is_ragged());
       rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
     }
-    return {stack_rows(x.dtype, rows, ragged, rest)};
+    return {stack_rows(x.dtype, std::move(rows), ragged, rest)};
   }
   const std::vector<int64_t>& from = x.ragged->offsets[0];
   std::vector<int64_t> lengths(static_cast<size_t>(m)), offsets(static_cast<size_t>(m) + 1);
@@ -461,7 +461,7 @@ std::vector<Array> eval_concat_whole(EvalContext& context, const Function& f, co
     ragged.push_back(d.is_ragged());
     rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
   }
-  return {stack_rows(in[0].dtype, rows, ragged, rest)};
+  return {stack_rows(in[0].dtype, std::move(rows), ragged, rest)};
 }
 
 // ---- products of rows ----

@@ -285,7 +285,7 @@ class HostCommunicator final : public Communicator {
   }
   static Array stacked(std::span<const Array> arrays) {
     std::vector<Array> rows(arrays.begin(), arrays.end());
-    return stack_rows(rows[0].dtype, rows, std::vector<bool>(rows[0].shape.size(), false), {});
+    return stack_rows(arrays[0].dtype, std::move(rows), std::vector<bool>(arrays[0].shape.size(), false), {});
   }
   /// All ranks have written their part of the result.
   void meet_at_end(const Meeting& meeting) { group_.meet(rank_, {meeting, Array::scalar(int32_t{0})}); }
