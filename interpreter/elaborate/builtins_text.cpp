@@ -114,7 +114,7 @@ Leaf rows(Elaborator& e, const Sym& value, const char* what) {
 Sym lengths(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "lengths");
   if (!x.type.is_ragged()) {
-    if (x.type.rank() < 2) e.error(Kind::Type, fmt::format("`lengths` takes rows, and this is {}", describe(x)));
+    if (x.type.rank() < 2) e.error(Kind::Type, fmt::format("`lengths` takes rows, and this is {}", describe(x)), x.type.dtype == DType::Str ? "vmap(len)(texts) gives the length of each text" : "");
     return e.full({x.type.dims[0]}, size_leaf(x.type.dims[1]), DType::I64);
   }
   return e.emit(*find_op("lengths"), {e.use(x)});
