@@ -53,6 +53,29 @@ template <class C> void turn(const C* x, int64_t count, int64_t k, int64_t along
     for (int64_t p = r < whole_rows ? whole_k : 0; p < k; ++p) out[p * width + r] = x[r * along + p];
 }
 
+/// The same for six rows, the tiles' height, and width 6. Stores reach past a step's six numbers into the next step's, which is stored
+/// after it: `out` has room for two more at its end.
+template <class C> void turn_six(const C* x, int64_t k, int64_t along, C* out) {
+  using Tile = TileOf<C>;
+  constexpr int lanes = Tile::lanes, groups = (6 + lanes - 1) / lanes;
+  int64_t p = 0;
+  for (; p + lanes <= k; p += lanes) {
+    typename Tile::Vector tile[groups][lanes];
+#pragma GCC unroll 2
+    for (int g = 0; g < groups; ++g) {
+#pragma GCC unroll 8
+      for (int i = 0; i < lanes; ++i) tile[g][i] = Tile::load(x + std::min(g * lanes + i, 5) * along + p);
+      Tile::transpose(tile[g]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < lanes; ++i)
+#pragma GCC unroll 2
+      for (int g = 0; g < groups; ++g) Tile::store(out + (p + i) * 6 + g * lanes, tile[g][i]);
+  }
+  for (; p < k; ++p)
+    for (int r = 0; r < 6; ++r) out[p * 6 + r] = x[r * along + p];
+}
+
 /// Panels of `width` rows (columns) of x, step by step: out[(panel * k + p) * width + r]; absent rows are 0.
 /// `along` is the stride from one row of the panel to the next, `step` that from one k to the next.
 template <class T, class C>
@@ -71,6 +94,8 @@ void pack(const T* x, int64_t count, int64_t k, int64_t along, int64_t step, int
       }
     } else if (std::is_same_v<T, C> && step == 1 && filled >= 8) {
       if constexpr (std::is_same_v<T, C>) turn(from, filled, k, along, width, out);
+    } else if (std::is_same_v<T, C> && step == 1 && filled == 6 && width == 6) {
+      if constexpr (std::is_same_v<T, C>) turn_six(from, k, along, out);
     } else if (filled == 6) {   // the tiles' rows: six streams into one
       for (int64_t p = 0; p < k; ++p)
 #pragma GCC unroll 6
