@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "codegen/explain.h"
+#include "codegen/jit/headroom.h"
 #include "codegen/jit/object_cache.h"
 #include "codegen/plan/equal_sizes.h"
 #include "codegen/plan/plan.h"
@@ -34,7 +35,7 @@ bool is_too_large(const ProgramSet& set) {
       if (k.nodes.size() > most_of_kernel) return true;
       all += k.nodes.size();
     }
-  return all > most_in_all;
+  return all > most_in_all || !has_memory_to_compile(all);
 }
 
 class LlvmExecutable final : public Executable {

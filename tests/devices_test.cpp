@@ -121,14 +121,47 @@ TEST_CASE("arrays of a collective may be overwritten as soon as it has given its
   for (int64_t r = 1; r < 3; ++r) REQUIRE(*out[static_cast<size_t>(r)].data<int64_t>() == *out[0].data<int64_t>() + r);
 }
 
+TEST_CASE("large results are one block for all devices, until one changes its own", "[devices]") {
+  constexpr int64_t n = 70001;
+  for (bool given_away : {false, true})
+    for (int devices : {1, 2, 3, 4}) {
+      std::vector<const void*> places(static_cast<size_t>(devices)), gathered_at(places.size());
+      Arrays out = on_all(devices, [&](Communicator& c) {
+        Array x = Array::make(DType::I32, {n});
+        for (int64_t i = 0; i < n; ++i) x.data<int32_t>()[i] = static_cast<int32_t>(i % 100 + c.rank());
+        Array kept = given_away ? Array() : x;
+        Array sum = c.all_reduce({"psum", {}}, ReduceKind::Sum, std::move(x));
+        Array all = c.all_gather({"all_gather", {}}, sum);
+        places[static_cast<size_t>(c.rank())] = sum.raw();
+        gathered_at[static_cast<size_t>(c.rank())] = all.raw();
+        c.all_reduce({"psum", {}}, ReduceKind::Sum, Array::scalar(int32_t{1}));   // none goes on before all have looked
+        if (c.rank() == 0) {
+          sum = std::move(sum).owned();
+          std::fill_n(sum.data<int32_t>(), n, -1);
+        }
+        c.all_reduce({"psum", {}}, ReduceKind::Sum, Array::scalar(int32_t{1}));
+        for (int64_t i = 0; !given_away && i < n; ++i)
+          if (kept.data<int32_t>()[i] != i % 100 + c.rank()) return Array();
+        return c.rank() == 0 ? all : sum;
+      });
+      for (size_t r = 1; r < out.size(); ++r) {
+        REQUIRE(places[r] == places[0]);
+        REQUIRE(gathered_at[r] == gathered_at[0]);
+        REQUIRE(same_elements(out[r], row(out[0], static_cast<int64_t>(r))));
+      }
+      for (int64_t i = 0; i < n; ++i) REQUIRE(row(out[0], devices - 1).data<int32_t>()[i] == devices * (i % 100) + devices * (devices - 1) / 2);
+    }
+}
+
 TEST_CASE("a device has its share of the cores, on a thread of its own", "[devices]") {
   std::vector<std::thread::id> threads(5);
-  std::vector<int> shares(5);
+  std::vector<int> shares(5), available(5);
   run_on_host_devices({5, 12, 60}, [&](Communicator& c) {
     threads[static_cast<size_t>(c.rank())] = std::this_thread::get_id();
     shares[static_cast<size_t>(c.rank())] = current_device()->threads();
-    REQUIRE(available_threads() == current_device()->threads());
+    available[static_cast<size_t>(c.rank())] = static_cast<int>(available_threads());
   });
+  REQUIRE(available == shares);
   REQUIRE(shares == std::vector<int>{3, 3, 2, 2, 2});
   std::sort(threads.begin(), threads.end());
   REQUIRE(std::adjacent_find(threads.begin(), threads.end()) == threads.end());

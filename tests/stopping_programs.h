@@ -158,6 +158,7 @@ inline const std::vector<StoppingProgram>& stopping_programs() {
       {"decode", "let t = tile([\"some words of a text\", \"x 12\"], n // 16)\nlet k = tokenize(t)\nlet voc = vocab(k)\nlet e = encode(voc, k)", "decode(voc, e)"},
       {"hash_tokens", tokens, "hash_tokens(k, 1000)"},
       {"minhash", tokens, "minhash(k[:len(k) // 16], n=32)"},
+      {"texts made row by row", tokens, "vmap(e => { var s = \"\"; for w in e { s = s + w + \" \" }; tokenize(s) })(k)"},
       {"ngrams", tokens, "vmap(e => ngrams(e, 2))(k)"},
       {"numbers of texts", "let t = tile([\"12\", \"345\"], n // 8)", "parse_int(t)"},
       {"floats of texts", "let t = tile([\"12.5\", \"3e4\"], n // 8)", "parse_float(t)"},

@@ -27,7 +27,8 @@ namespace {
 constexpr size_t most_at_once = 4000, nodes_around = 16;
 constexpr size_t nodes_of_part(Tier tier) { return tier == Tier::First ? 800 : 200; }
 
-std::atomic<bool> any_compiled_aside{false};
+class Jit;
+std::atomic<Jit*> compiling_aside{nullptr};   // an engine that is a static object may end after the linker
 
 template <class T>
 T checked(llvm::Expected<T> value) {
@@ -48,7 +49,7 @@ class Jit {
   }
   Jit() { linker_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_of_host(256, Tier::First)).create()); }
 
-  ~Jit() { wait_for_helpers(); }
+  ~Jit() { wait_for_helpers(), compiling_aside = nullptr; }
   void wait_for_helpers() {
     std::list<Helper> all;
     {
@@ -75,7 +76,7 @@ class Jit {
       std::promise<std::unique_ptr<llvm::MemoryBuffer>> result;
     };
     auto job = std::make_shared<Job>(Job{std::move(context), std::move(module), {}});
-    any_compiled_aside = true;
+    compiling_aside = this;
     std::future<std::unique_ptr<llvm::MemoryBuffer>> result = job->result.get_future();
     auto ended = std::make_shared<std::atomic<bool>>(false);
     auto work = [&machine = machine_of(simd_bits, tier), job, ended] {
@@ -207,7 +208,7 @@ MachineCode nothing(const ProgramSet& set) {
 }  // namespace
 
 void wait_for_compilations() {
-  if (any_compiled_aside) Jit::instance()->wait_for_helpers();
+  if (Jit* jit = compiling_aside) jit->wait_for_helpers();
 }
 
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits, Tier tier, const ObjectCache* cache) {

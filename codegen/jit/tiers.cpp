@@ -4,6 +4,7 @@
 #include <deque>
 #include <thread>
 
+#include "codegen/jit/headroom.h"
 #include "codegen/jit/object_cache.h"
 #include "interpreter/runtime/parallel.h"
 
@@ -23,7 +24,10 @@ class Background {
     static Background background;
     return background;
   }
-  ~Background() { stop(); }
+  /// Null before the first use, and when the process ends: an engine that is a static object may end later.
+  static Background* at_work() { return at_work_; }
+  Background() { at_work_ = this; }
+  ~Background() { stop(), at_work_ = nullptr; }
 
   void add(std::weak_ptr<TieredCode> code) {
     std::scoped_lock lock(mutex_);
@@ -48,6 +52,7 @@ class Background {
 
  private:
   struct Stopped {};
+  static inline std::atomic<Background*> at_work_{nullptr};
 
   void work() {
     const Poll asked = [this] {
@@ -110,11 +115,13 @@ void TieredCode::optimize() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     poll();
   }
-  if (now().tier == Tier::Optimized) return;
+  if (now().tier == Tier::Optimized || !has_memory_to_compile(static_cast<size_t>(optimizing_cost(*set_)))) return;
   optimized_ = compile_kernels(*set_, simd_bits_, Tier::Optimized, cache_.get());
   now_.store(&optimized_, std::memory_order_release);
 }
 
-void stop_optimizing() { Background::instance().stop(); }
+void stop_optimizing() {
+  if (Background* background = Background::at_work()) background->stop();
+}
 
 }  // namespace tercet::codegen

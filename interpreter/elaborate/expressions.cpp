@@ -308,20 +308,34 @@ Leaf Elaborator::dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& c
 bool Elaborator::ragged_literal(std::span<const Leaf> parts, Leaf& out) {
   auto rows = [](const Leaf& x) { return x.type.rank() > 0; };
   if (!std::all_of(parts.begin(), parts.end(), rows)) return false;
-  bool differ = false;
+  bool differ = false, inside = false;
+  auto known_to_differ = [](const Dim& a, const Dim& b) { return a.constant() && b.constant() && !(a == b); };
   for (const Leaf& p : parts) {
-    const Dim &a = parts[0].type.dims[0], &b = p.type.dims[0];
-    if (p.type.is_ragged() || p.type.rank() != parts[0].type.rank()) return false;
-    differ |= a.constant() && b.constant() && !(a == b);
+    if (p.type.rank() != parts[0].type.rank()) return false;
+    differ |= known_to_differ(parts[0].type.dims[0], p.type.dims[0]);
+    inside |= p.type.is_ragged() || (p.type.rank() > 1 && known_to_differ(parts[0].type.dims[1], p.type.dims[1]));
+  }
+  std::vector<Leaf> fitted, lengths;
+  if (inside) {   // rows of rows
+    auto ragged_of = [&](const Leaf& x) {   // whose rows happen to be of one length
+      std::vector<Dim> dims(x.type.dims.begin() + 1, x.type.dims.end());
+      dims[0] = x.type.dims[0] * x.type.dims[1];
+      return emit(*find_op("ragged"), {use(reshape(frame_->result(use(x)), dims)), use(full({x.type.dims[0]}, size_leaf(x.type.dims[1]), DType::I64))});
+    };
+    for (const Leaf& p : parts) {
+      lengths.push_back(cast(size_leaf(p.type.dims[0]), DType::I64));
+      fitted.push_back(p.type.is_ragged() ? p : ragged_of(p));
+    }
+    out = emit(*find_op("ragged"), {use(concat_ragged(fitted)), use(array_literal(std::vector<Sym>(lengths.begin(), lengths.end())))});
+    return true;
   }
   if (!differ) return false;
-  std::vector<Leaf> fitted, lengths;
   for (const Leaf& p : parts) {
     std::vector<Dim> dims = parts[0].type.dims;
     dims[0] = p.type.dims[0];
     for (size_t k = 1; k < dims.size(); ++k) {
       if (dims[k].constant() && p.type.dims[k].constant() && !(dims[k] == p.type.dims[k])) return false;
-      require_equal(dims[k], p.type.dims[k], "the elements of an array differ along their first axis at most: size {left} against {right}");
+      require_equal(dims[k], p.type.dims[k], "the elements of an array differ along their first two axes at most: size {left} against {right}");
     }
     fitted.push_back(broadcast_to(frame_->result(use(p)), dims));
     lengths.push_back(cast(size_leaf(p.type.dims[0]), DType::I64));
@@ -353,7 +367,7 @@ Leaf Elaborator::array_literal(const std::vector<Sym>& elements) {
     for (size_t k = 0; k < parts[0].type.dims.size(); ++k) {
       const Dim &a = parts[0].type.dims[k], &b = parts[i].type.dims[k];
       if (a.constant() && b.constant() && !(a == b))
-        error(Kind::Shape, fmt::format("the elements of an array differ along their first axis at most: size {} against {} along axis {}", a.text(), b.text(), k),
+        error(Kind::Shape, fmt::format("the elements of an array differ along their first two axes at most: size {} against {} along axis {}", a.text(), b.text(), k),
               "pad them to one size");
       require_equal(a, b, "the elements of an array have one shape: size {left} against {right}");
     }

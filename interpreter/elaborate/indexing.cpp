@@ -74,11 +74,14 @@ template <class P> bool has_form(const std::vector<P>& parts, typename P::Form f
 Leaf Elaborator::nonzero(const Leaf& mask) { return emit(nonzero_op, {use(mask)}, {{"defines", Dim::symbol("count")}}); }
 
 Leaf Elaborator::gather_rows(const Leaf& x, const Leaf& index, int64_t axis) {
+  if (x.type.is_ragged() && axis == 0) return emit(take_rows_op, {use(x), use(cast(index, DType::I64))}, {}, x.weak);
   return emit(gather_op, {use(x), use(cast(index, DType::I64))}, {{"axes", Ints{axis}}, {"batch", int64_t{0}}}, x.weak);
 }
 
 /// Checks an index and counts negative ones from the end; i64.
 Leaf Elaborator::checked_index(const Leaf& index, const Dim& size, int64_t axis) {
+  if (index.type.is_ragged())
+    error(Kind::Unsupported, fmt::format("rows of indices stand alone between the brackets: this is {}", describe(index)), "map over the rows: vmap(row => x[row, …])(rows)");
   if (!is_int(index.type.dtype))
     error(Kind::Type, fmt::format("an index is an integer, and this is {}", describe(index)), is_float(index.type.dtype) ? "convert it: i32(i)" : "");
   if (index.constant && size.constant()) {
@@ -326,7 +329,16 @@ Dim product(const Dims& dims) {
 Leaf Elaborator::read_masked(const Leaf& x, const Leaf& mask) {
   if (mask.type.rank() > x.type.rank()) error(Kind::Index, fmt::format("a mask of {} axes for {}", mask.type.rank(), describe(x)));
   require_equal(mask.type.dims[0], x.type.dims[0], "the mask has {left} rows, and the array {right}");
-  emit_effect(check_rows_op, {builder().emit(row_offsets_op, {use(x)}, {}, span_), builder().emit(row_offsets_op, {use(mask)}, {}, span_)}, {});
+  auto levels = [](const Leaf& a) { return std::count_if(a.type.dims.begin(), a.type.dims.end(), [](const Dim& d) { return d.is_ragged(); }); };
+  auto require_same_rows = [&](auto& self, const Leaf& a, const Leaf& b) -> void {
+    emit_effect(check_rows_op, {builder().emit(row_offsets_op, {use(a)}, {}, span_), builder().emit(row_offsets_op, {use(b)}, {}, span_)}, {});
+    if (levels(b) < 2 || levels(a) < 2) return;
+    Leaf inner_a = emit(*find_op("lengths"), {use(a)}), inner_b = emit(*find_op("lengths"), {use(b)});
+    auto offsets = [&](const Leaf& lengths) { return use(emit(offsets_of_op, {use(values_of(*this, lengths))}, {{"defines", Dim::symbol("total")}})); };
+    if (levels(a) == 2) emit_effect(check_rows_op, {offsets(inner_a), offsets(inner_b)}, {});
+    else self(self, inner_a, inner_b);
+  };
+  require_same_rows(require_same_rows, x, mask);
   Leaf values = values_of(*this, x), chosen = values_of(*this, mask);
   for (size_t k = 1; k < chosen.type.dims.size(); ++k) require_equal(chosen.type.dims[k], values.type.dims[k], "the mask has {left} elements, and the axis {right}");
   Dims dims(values.type.dims.begin() + static_cast<std::ptrdiff_t>(chosen.type.dims.size()), values.type.dims.end());
@@ -338,21 +350,25 @@ Leaf Elaborator::read_masked(const Leaf& x, const Leaf& mask) {
 
 /// x with a part replaced, of an array whose rows differ in length: what is written is the places that reading finds there.
 Leaf Elaborator::write_rows(const Leaf& x, const std::vector<IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op) {
-  for (size_t k = 0; k < x.type.dims.size(); ++k)
-    if (x.type.dims[k].is_ragged() != (k == 1)) error(Kind::Unsupported, fmt::format("assignment to a part of rows of rows: this is {}", describe(x)), "make the new rows instead: vmap(row => …)(x)");
   Leaf values = values_of(*this, x);
   const Dims dims = values.type.dims;
   const Dim count = product(dims);
-  ValueId offsets = builder().emit(row_offsets_op, {use(x)}, {}, span_);
-  auto as_rows = [&](const Leaf& flat) { return emit(rows_at_op, {use(reshape(flat, dims)), offsets}, {}, x.weak); };
+  bool one_level = true;
+  for (size_t k = 0; k < x.type.dims.size(); ++k) one_level &= x.type.dims[k].is_ragged() == (k == 1);
+  const ValueId where = one_level ? builder().emit(row_offsets_op, {use(x)}, {}, span_) : use(x);
+  auto as_rows = [&](const Leaf& flat) { return emit(one_level ? rows_at_op : rows_as_op, {use(reshape(flat, dims)), where}, {}, x.weak); };
   Leaf at = read_index(as_rows(iota(count, DType::I64)), items), v = value;
   if (at.type.is_ragged()) {
-    const Dim rows = at.type.dims[0];
-    std::array<Leaf, 2> both{at, v};
-    v = *rows_together(both, [&](std::span<const Leaf> row) -> Sym {
-      require_fits(*this, row[1].type.dims, row[0].type.dims, "a value of size {left} does not fit into a part of size {right}");
-      return broadcast_to(frame_->result(use(row[1])), row[0].type.dims);
-    }).leaf();
+    auto fitted = [&](auto& self, const Leaf& place, const Leaf& written) -> Leaf {
+      if (place.type.is_ragged()) {
+        std::array<Leaf, 2> both{place, written};
+        return *rows_together(both, [&](std::span<const Leaf> row) -> Sym { return self(self, row[0], row[1]); }).leaf();
+      }
+      if (written.type.is_ragged()) error(Kind::Shape, fmt::format("{} does not go into {}", describe(written), describe(place)));
+      require_fits(*this, written.type.dims, place.type.dims, "a value of size {left} does not fit into a part of size {right}");
+      return broadcast_to(frame_->result(use(written)), place.type.dims);
+    };
+    v = fitted(fitted, at, v);
     at = values_of(*this, at);
     v = values_of(*this, v);
   } else {

@@ -33,17 +33,19 @@ constexpr RowFunction row_functions[] = {
     {"flip", Default::Rows}, {"top_k", Default::Rows}, {"bincount", Default::Rows}, {"unique", Default::Rows}, {"unique_counts", Default::Rows},
     {"nonzero", Default::Rows}, {"layer_norm", Default::Rows}, {"rms_norm", Default::Rows}, {"one_hot", Default::Rows}, {"windows", Default::Rows},
     {"ngrams", Default::Rows}, {"isin", Default::Rows}, {"roll", Default::Rows}, {"zeros_like", Default::Rows}, {"ones_like", Default::Rows},
-    {"full_like", Default::Rows}, {"digitize", Default::Rows}, {"interp", Default::Rows}, {"searchsorted", Default::Rows, 1}, {"take", Default::Rows, 1},
+    {"full_like", Default::Rows}, {"digitize", Default::Rows}, {"interp", Default::Rows}, {"searchsorted", Default::Rows, 1}, {"searchsorted", Default::Rows, 0}, {"take", Default::Rows, 1},
     {"take_along_axis", Default::Rows}, {"convolve", Default::Rows}, {"tile", Default::Rows}, {"repeat", Default::Everything},
     {"histogram", Default::Everything}, {"cross_entropy", Default::Everything}};
 
-/// The library's function of that value, or null.
-const RowFunction* row_function(const Sym& function) {
+/// The library's function of that value, where these arguments hold the rows that it takes; or null.
+const RowFunction* row_function(const Sym& function, std::span<const CallArgument> arguments) {
   std::string name;
   if (auto* c = function.as<Sym::Closure>(); c && c->library()) name = c->code->name;
   if (auto* b = function.as<Sym::Builtin>()) name = b->def->name;
-  for (const RowFunction& f : row_functions)
-    if (name == f.name) return &f;
+  for (const RowFunction& f : row_functions) {
+    if (name != f.name || f.argument >= arguments.size() || !arguments[f.argument].name.empty()) continue;
+    if (const Leaf* x = arguments[f.argument].value.leaf(); x && x->type.is_ragged()) return &f;
+  }
   return nullptr;
 }
 
@@ -84,7 +86,7 @@ Sym Elaborator::rows_together(std::span<const Leaf> leaves, const std::function<
     // From the last axis: one axis less than the rows have means the same for every row.
     bool along = x.type.rank() == rank && !(x.type.dims[0].is(1) && !x.type.is_ragged());
     is_mapped.push_back(along);
-    if (x.type.is_ragged() && !along) error(Kind::Shape, fmt::format("{} and {} do not go together", describe(*first), describe(x)));
+    if (x.type.is_ragged() && !along) error(Kind::Shape, fmt::format("{} and {} do not go together", describe(*first), describe(x)), "axes go together from the last one: y[:, :, none] gives an axis of size 1 behind the rows");
     if (x.type.rank() > rank) error(Kind::Shape, fmt::format("{} and {} do not go together", describe(*first), describe(x)), "rows take a value each from an array of shape (rows, 1)");
     if (!along) continue;
     if (!(x.type.dims[0] == rows)) require_equal(rows, x.type.dims[0], "{left} rows against {right}");
@@ -114,10 +116,9 @@ Sym Elaborator::rows_together(std::span<const Leaf> leaves, const std::function<
 
 std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<CallArgument>& arguments, Span span) {
   if (std::none_of(arguments.begin(), arguments.end(), [](const CallArgument& a) { const Leaf* x = a.value.leaf(); return x && x->type.is_ragged(); })) return std::nullopt;
-  const RowFunction* known = row_function(function);
-  if (!known || known->argument >= arguments.size() || !arguments[known->argument].name.empty()) return std::nullopt;
+  const RowFunction* known = row_function(function, arguments);
+  if (!known) return std::nullopt;
   const Leaf* x = arguments[known->argument].value.leaf();
-  if (!x || !x->type.is_ragged()) return std::nullopt;
   // Where the axis stands: by name, or at the place of the parameter.
   std::vector<std::string> names = parameter_names(function);
   auto place = static_cast<size_t>(std::find(names.begin(), names.end(), "axis") - names.begin());

@@ -333,14 +333,14 @@ std::vector<Type> infer_scan(const InferInput& in) {
 }
 
 /// The rows of a result whose steps differ in size.
-Array stack_ragged(const Type& type, const std::vector<Array>& rows, EvalContext& context) {
+Array stack_ragged(const Type& type, std::vector<Array> rows, EvalContext& context) {
   std::vector<bool> ragged;
   Shape rest;
   for (const Dim& d : std::span(type.dims).subspan(1)) {
     ragged.push_back(d.is_ragged());
     rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
   }
-  return stack_rows(type.dtype, rows, ragged, rest);
+  return stack_rows(type.dtype, std::move(rows), ragged, rest);
 }
 
 std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
@@ -385,7 +385,7 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
   for (size_t k = 0; k < stacked.size(); ++k)
     if (type_of(k).is_ragged()) {
       if (backwards) std::reverse(uneven[k].begin(), uneven[k].end());
-      stacked[k] = stack_ragged(type_of(k), uneven[k], context);
+      stacked[k] = stack_ragged(type_of(k), std::move(uneven[k]), context);
     }
   if (length == 0)
     for (size_t k = 0; k < stacked.size(); ++k) {

@@ -79,7 +79,7 @@ Array chunk_of(const Array& x, int64_t begin, int64_t count) {
     ragged.push_back(x.shape[k] == ragged_axis);
     rest.push_back(std::max<int64_t>(x.shape[k], 0));
   }
-  return stack_rows(x.dtype, rows, ragged, rest);
+  return stack_rows(x.dtype, std::move(rows), ragged, rest);
 }
 
 std::string text_of(const Array& a) {
@@ -119,7 +119,7 @@ Array stacked(const Op& op, const Type& type, const std::vector<const Array*>& p
   if (!type.is_ragged()) require_alike(op, parts, 0);
   std::vector<Array> rows;
   for (const Array* p : parts) rows.push_back(*p);
-  return stack_rows(type.dtype, rows, ragged, {});
+  return stack_rows(type.dtype, std::move(rows), ragged, {});
 }
 
 /// What all devices have alike.
@@ -143,7 +143,7 @@ Array joined(const Op& op, PmapJoin how, const Type& type, const std::vector<con
     std::vector<Array> rows;
     for (const Array* p : parts)
       for (int64_t i = 0; i < p->shape[0]; ++i) rows.push_back(row_of(*p, i));
-    return stack_rows(type.dtype, rows, ragged, {});
+    return stack_rows(type.dtype, std::move(rows), ragged, {});
   }
   return concatenated(op, parts);
 }

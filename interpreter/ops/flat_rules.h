@@ -29,7 +29,7 @@ TERCET_FLAT_RULE(flat_sorting);
 TERCET_FLAT_RULE(flat_top_k);
 TERCET_FLAT_RULE(flat_dot);
 // flat_text.cpp
-TERCET_FLAT_RULE(flat_as_rows);      // of rows whose operand is one ragged array and whose result has one value a row
+TERCET_FLAT_RULE(flat_as_rows);      // whose operand is one array of rows, and whose result has one value for each
 TERCET_FLAT_RULE(flat_encode);
 #undef TERCET_FLAT_RULE
 

@@ -12,8 +12,11 @@ std::vector<BatchedValue> unpacked(BatchContext& c, const Op& op, ValueId ragged
 }
 
 std::vector<BatchedValue> flat_as_rows(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
-  if (!in[0].packing || f.type(op.inputs[0]).rank() != 1) fail_lane_dependent(op.span);
-  return {{c.out().emit(*op.def, {c.as_ragged(in[0], op.span)}, op.attrs, op.span), true}};
+  if (!in[0].packing) fail_lane_dependent(op.span);
+  const Type& lane = f.type(op.inputs[0]);
+  if (lane.rank() == 1) return {{c.out().emit(*op.def, {c.as_ragged(in[0], op.span)}, op.attrs, op.span), true}};
+  require_even(c, std::span(lane.dims).subspan(1), op.span);   // rows inside the lanes' elements
+  return {{c.out().emit(*op.def, {in[0].value}, op.attrs, op.span), true, in[0].packing}};
 }
 
 /// Without an entry for unknown tokens rows get shorter.

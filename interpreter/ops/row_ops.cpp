@@ -76,6 +76,15 @@ std::vector<Array> eval_rows_at(EvalContext&, const Function&, const Op&, std::s
   return {std::move(out)};
 }
 
+std::vector<Type> infer_rows_as(const InferInput& in) { return {{in.operands[0].dtype, in.operands[1].dims}}; }
+std::vector<Array> eval_rows_as(EvalContext&, const Function&, const Op&, std::span<Array> in) {
+  Array out = in[0];
+  TERCET_CHECK(out.count() == total_elements(in[1]));
+  out.shape = in[1].shape;
+  out.ragged = in[1].ragged;
+  return {std::move(out)};
+}
+
 std::vector<Type> infer_offsets_of(const InferInput& in) { return {{DType::I64, {in.operands[0].dims[0] + Dim(1)}}}; }
 std::vector<Array> eval_offsets_of(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   int64_t n = in[0].count();
@@ -168,7 +177,7 @@ std::vector<Array> eval_take_rows(EvalContext& context, const Function& f, const
       ragged.push_back(d.is_ragged());
       rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
     }
-    return {stack_rows(x.dtype, rows, ragged, rest)};
+    return {stack_rows(x.dtype, std::move(rows), ragged, rest)};
   }
   const std::vector<int64_t>& from = x.ragged->offsets[0];
   std::vector<int64_t> lengths(static_cast<size_t>(m)), offsets(static_cast<size_t>(m) + 1);
@@ -461,7 +470,7 @@ std::vector<Array> eval_concat_whole(EvalContext& context, const Function& f, co
     ragged.push_back(d.is_ragged());
     rest.push_back(d.is_ragged() ? 0 : d.eval(context.dims).value_or(0));
   }
-  return {stack_rows(in[0].dtype, rows, ragged, rest)};
+  return {stack_rows(in[0].dtype, std::move(rows), ragged, rest)};
 }
 
 // ---- products of rows ----
@@ -505,6 +514,7 @@ std::vector<Sample> dot_rows_samples() {
 
 const OpDef row_offsets_op = row("row_offsets", "Where rows begin and end.", RaggedRule::Whole, infer_row_offsets, eval_row_offsets, BatchCustom{not_flat}, on_sizes, nullptr);
 const OpDef rows_at_op = row("rows_at", "Values cut into rows at offsets.", RaggedRule::Dense, infer_rows_at, eval_rows_at, BatchCustom{not_flat}, Linear{transpose_rows_at}, nullptr);
+const OpDef rows_as_op = row("rows_as", "Values in the rows of another array.", RaggedRule::Whole, infer_rows_as, eval_rows_as, BatchCustom{not_flat}, Linear{transpose_rows_at}, nullptr);
 const OpDef offsets_of_op = row("offsets_of", "Where rows of these lengths begin and end.", RaggedRule::Dense, infer_offsets_of, eval_offsets_of, BatchCustom{not_flat}, on_sizes, offsets_of_samples);
 const OpDef check_rows_op = {
     .name = "check_rows", .doc = "Rows of equal lengths.", .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense,
@@ -538,7 +548,7 @@ const OpDef sort_rows = dense_row("sort_rows", "Each row in ascending order.", i
 const OpDef argsort_rows = dense_row("argsort_rows", "Indices that would sort each row.", infer_argsort_rows, eval_argsort_rows, on_sizes, sort_rows_samples);
 const OpDef top_k_rows = dense_row("top_k_rows", "The k largest of each row, and their places.", infer_top_k_rows, eval_top_k_rows, ByRule{nullptr, reverse_top_k_rows}, top_k_rows_samples);
 
-constexpr const OpDef* all_of_rows[] = {&row_offsets_op, &rows_at_op, &offsets_of_op, &row_ids_op, &lane_sizes_op, &check_rows_op, &take_rows_op, &sum_rows, &prod_rows, &max_rows, &min_rows,
+constexpr const OpDef* all_of_rows[] = {&row_offsets_op, &rows_at_op, &rows_as_op, &offsets_of_op, &row_ids_op, &lane_sizes_op, &check_rows_op, &take_rows_op, &sum_rows, &prod_rows, &max_rows, &min_rows,
                                  &any_rows, &all_rows, &argmax_rows, &argmin_rows, &cumsum_rows, &cumprod_rows, &cummax_rows, &cummin_rows,
                                  &sort_rows, &argsort_rows, &top_k_rows, &gather_sum_rows_op, &nonzero_rows_op, &concat_rows_op, &concat_whole_op, &dot_rows_op};
 }  // namespace

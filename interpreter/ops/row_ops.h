@@ -9,6 +9,8 @@ namespace tercet {
 extern const OpDef row_offsets_op;
 /// (values, offsets) -> the ragged array.
 extern const OpDef rows_at_op;
+/// (values, ragged) -> the values in the rows of the other array, at any number of levels.
+extern const OpDef rows_as_op;
 /// (offsets, offsets): error `shape` naming the first row whose lengths differ; attrs "left", "right" say whose they are.
 extern const OpDef check_rows_op;
 /// (ragged, index i64[m]) -> the rows of these numbers, which are in range.

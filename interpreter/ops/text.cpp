@@ -228,7 +228,16 @@ std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std:
     }
     if (total != in[0].shape[0])
       fail(Kind::Shape, op.span, fmt::format("the rows' lengths add up to {}, and there are {} values", total, in[0].shape[0]));
-    return {ragged_rows(in[0], lengths)};
+    if (!in[0].ragged) return {ragged_rows(in[0], lengths)};
+    Array out = in[0];   // rows of rows
+    auto levels = std::make_shared<Ragged>();
+    levels->offsets.emplace_back(1, 0);
+    for (int64_t n : lengths) levels->offsets[0].push_back(levels->offsets[0].back() + n);
+    levels->offsets.insert(levels->offsets.end(), in[0].ragged->offsets.begin(), in[0].ragged->offsets.end());
+    out.shape[0] = static_cast<int64_t>(lengths.size());
+    out.shape.insert(1, ragged_axis);
+    out.ragged = std::move(levels);
+    return {std::move(out)};
   });
 }
 std::vector<Type> infer_pad(const InferInput& in) {   // x, fill; attr length, or defines where the longest row decides

@@ -10,7 +10,12 @@ namespace {
 
 constexpr int64_t padding = 64;   // a whole 512-bit vector may be loaded from the last element on
 
-thread_local std::shared_ptr<MemoryBudget> budget_of_thread = std::make_shared<MemoryBudget>();
+/// What is charged outside of sessions. One for all threads: making a thread's own could fail where nobody expects it.
+const std::shared_ptr<MemoryBudget>& unlimited_budget() {
+  static const std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>();
+  return budget;
+}
+thread_local std::shared_ptr<MemoryBudget> budget_of_thread = unlimited_budget();
 
 }  // namespace
 
@@ -62,14 +67,16 @@ BudgetScope::BudgetScope(std::shared_ptr<MemoryBudget> budget) : previous_(std::
 BudgetScope::~BudgetScope() { budget_of_thread = std::move(previous_); }
 
 std::shared_ptr<Buffer> Buffer::allocate(int64_t bytes) {
+  auto out = std::make_shared<Buffer>(nullptr, bytes, nullptr);   // first: it may find no room itself
   std::shared_ptr<MemoryBudget> budget = budget_of_thread;
   budget->charge(bytes);
-  std::byte* data = take_block(bytes + padding);
-  if (!data) {
+  out->data_ = take_block(bytes + padding);
+  if (!out->data_) {
     budget->release(bytes);
     fail_bound(Kind::Limit, Bound::Memory, {}, fmt::format("out of memory: {} bytes could not be had", bytes));
   }
-  return std::make_shared<Buffer>(data, bytes, std::move(budget));
+  out->budget_ = std::move(budget);
+  return out;
 }
 
 Buffer::Buffer(std::byte* data, int64_t bytes, std::shared_ptr<MemoryBudget> budget)

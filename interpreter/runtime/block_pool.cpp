@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 #include <mutex>
+#include <new>
 
 namespace tercet {
 namespace {
@@ -52,7 +53,11 @@ class Pool {
   void give(std::byte* block, int64_t size) {
     if (size > limit_) return std::free(block);
     std::lock_guard lock(mutex_);
-    blocks_.push_back({block, size});
+    try {
+      blocks_.push_back({block, size});
+    } catch (const std::bad_alloc&) {   // there is no room for the note of it
+      return std::free(block);
+    }
     kept_ += size;
     while (kept_ > limit_ || blocks_.size() > most_blocks) drop_oldest();
   }

@@ -38,6 +38,7 @@ void keep_thread_on(int core) {
 /// Devices that nobody uses now. Starting a thread and an arena costs more than a short program.
 class IdleDevices {
  public:
+  IdleDevices() { idle_.reserve(most_kept + 1); }   // giving back must not fail
   std::unique_ptr<HostDevice> take(int threads) {
     std::scoped_lock lock(mutex_);
     auto fits = [&](const auto& d) { return d->threads() == threads; };

@@ -3,8 +3,12 @@
 
 #include "interpreter/runtime/gemm_kernel.h"
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw")
+#endif
 
 namespace tercet {
 namespace {
@@ -47,4 +51,8 @@ const GemmKernels<double> gemm_avx512_f64 = {{6, 32, run_columns<WideF64, 6, 4>}
 
 }  // namespace tercet
 
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif

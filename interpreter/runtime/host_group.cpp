@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <climits>
 #include <condition_variable>
@@ -13,6 +14,7 @@
 
 #include "interpreter/runtime/device.h"
 #include "interpreter/runtime/parallel.h"
+#include "interpreter/runtime/polling.h"
 #include "interpreter/runtime/ragged.h"
 #include "interpreter/runtime/reduce.h"
 
@@ -32,7 +34,7 @@ std::string text_of(const Array& x) {
 // ---- combination in the defined order ----
 constexpr int64_t strip = 256;
 
-/// out[0 .. count) = element `begin + i` of all arrays, combined.
+/// out[0 .. count) = elements `begin` and on of all arrays, combined; out may be such a part itself.
 template <class R> void combine_strip(std::span<const Array> x, int64_t begin, int64_t count, typename R::Element* out) {
   using Acc = typename R::Acc;
   const auto n = static_cast<int64_t>(x.size());
@@ -46,19 +48,42 @@ template <class R> void combine_strip(std::span<const Array> x, int64_t begin, i
   for (int64_t i = 0; i < count; ++i) out[i] = R::store(p[i]);
 }
 
+/// The same for at most as many arrays as there are partials: each is one, and those that are missing change nothing.
+template <class R> void combine_strip_of_few(std::span<const Array> x, int64_t begin, int64_t count, typename R::Element* out) {
+  using Acc = typename R::Acc;
+  const size_t n = x.size();
+  Acc p[reduce_partials * strip];
+  const Acc* at[reduce_partials];
+  for (size_t i = 0; i < n; ++i) at[i] = detail::as_accumulators<R>(x[i].template data<typename R::Element>() + begin, count, p + i * strip);
+  for (size_t half = std::bit_ceil(n) / 2; half > 0; half /= 2)
+    for (size_t j = 0; j < half && j + half < n; ++j) {
+      const Acc *left = at[j], *right = at[j + half];
+      Acc* to = p + j * strip;
+      at[j] = to;
+      if constexpr (std::is_same_v<Acc, typename R::Element>)
+        if (half == 1) to = out;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) to[i] = R::combine(left[i], right[i]);
+      if (to == reinterpret_cast<Acc*>(out)) return;
+    }
+  for (int64_t i = 0; i < count; ++i) out[i] = R::store(at[0][i]);
+}
+
 template <class R> void combine_range(std::span<const Array> x, int64_t begin, int64_t end, typename R::Element* out) {
+  const bool few = x.size() <= reduce_partials;
   for (int64_t at = begin; at < end; at += strip) {
     poll_at((at - begin) / strip);
-    combine_strip<R>(x, at, std::min(strip, end - at), out + (at - begin));
+    const int64_t count = std::min(strip, end - at);
+    if (few) combine_strip_of_few<R>(x, at, count, out + (at - begin));
+    else combine_strip<R>(x, at, count, out + (at - begin));
   }
 }
 
-/// Elements begin .. end of the combination, as one axis.
-Array combined_range(ReduceKind kind, std::span<const Array> x, int64_t begin, int64_t end) {
-  Array out = Array::make(x[0].dtype, {end - begin});
+/// out[at ..] = elements begin .. end of the combination.
+void combine_into_part(ReduceKind kind, std::span<const Array> x, int64_t begin, int64_t end, Array& out, int64_t at) {
   visit_dtype(out.dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits>) {
-      auto run = [&]<ReduceKind K>() { combine_range<ReducerFor<K, T>>(x, begin, end, out.data<T>()); };
+      auto run = [&]<ReduceKind K>() { combine_range<ReducerFor<K, T>>(x, begin, end, out.data<T>() + at); };
       if (kind == ReduceKind::Sum) run.template operator()<ReduceKind::Sum>();
       else if (kind == ReduceKind::Prod) run.template operator()<ReduceKind::Prod>();
       else if (kind == ReduceKind::Max) run.template operator()<ReduceKind::Max>();
@@ -68,6 +93,12 @@ Array combined_range(ReduceKind kind, std::span<const Array> x, int64_t begin, i
       TERCET_CHECK(false);
     }
   });
+}
+
+/// Elements begin .. end of the combination, as one axis.
+Array combined_range(ReduceKind kind, std::span<const Array> x, int64_t begin, int64_t end) {
+  Array out = Array::make(x[0].dtype, {end - begin});
+  combine_into_part(kind, x, begin, end, out, 0);
   return out;
 }
 
@@ -76,7 +107,12 @@ Array combined_range(ReduceKind kind, std::span<const Array> x, int64_t begin, i
 /// the next only when all have left this one.
 class Group {
  public:
-  struct Offer { Meeting meeting; Array x; bool any_shape = false; };
+  struct Offer {
+    Meeting meeting;
+    Array x;
+    bool any_shape = false;
+    Array result = {};   // rank 0's is where all ranks put their parts
+  };
   enum class State : uint8_t { Running, Ended, Failed };
 
   explicit Group(const HostGroupOptions& options)
@@ -191,14 +227,36 @@ class HostCommunicator final : public Communicator {
   }
 
   Array all_reduce(const Meeting& meeting, ReduceKind kind, Array x) override {
-    Shape shape = x.shape;
+    const Shape shape = x.shape;
     if (x.bytes() <= small_bytes) return combined_range(kind, meet(meeting, std::move(x)), 0, element_count(shape)).reshaped(shape);
-    // Every rank combines its part of the elements, and gets the parts of the others.
-    int64_t n = element_count(shape), begin = n * rank_ / size(), end = n * (rank_ + 1) / size();
-    Array part = combined_range(kind, meet(meeting, std::move(x)), begin, end);
-    return joined(meet(meeting, std::move(part), true)).reshaped(shape);
+    Array result;
+    if (rank_ == 0) result = x.unique() ? x : Array::make(x.dtype, shape);
+    {
+      const std::vector<Group::Offer>& all = group_.meet(rank_, {meeting, std::move(x), false, std::move(result)});
+      std::vector<Array> arrays;
+      for (const Group::Offer& offer : all) arrays.push_back(offer.x);
+      result = all[0].result;
+      combine_into_part(kind, arrays, part_begin(rank_, shape), part_begin(rank_ + 1, shape), result, part_begin(rank_, shape));
+    }
+    meet_at_end(meeting);
+    return of_all(result, shape);
   }
-  Array all_gather(const Meeting& meeting, Array x) override { return stacked(meet(meeting, std::move(x))); }
+  /// Every rank puts its array into the one result.
+  Array all_gather(const Meeting& meeting, Array x) override {
+    if (x.bytes() <= small_bytes || x.dtype >= DType::Str) return stacked(meet(meeting, std::move(x)));
+    Shape shape = x.shape;
+    shape.insert(0, size());
+    Array result = rank_ == 0 ? Array::make(x.dtype, shape) : Array();
+    {
+      const std::vector<Group::Offer>& all = group_.meet(rank_, {meeting, std::move(x), false, std::move(result)});
+      const Array mine = all[static_cast<size_t>(rank_)].x;
+      result = all[0].result;
+      const auto bytes = static_cast<size_t>(mine.bytes());
+      copy_bytes(result.raw() + static_cast<size_t>(rank_) * bytes, mine.raw(), bytes);
+    }
+    meet_at_end(meeting);
+    return of_all(result, shape);
+  }
   Array reduce_scatter(const Meeting& meeting, ReduceKind kind, Array x) override {
     std::vector<Array> rows;
     for (const Array& a : meet(meeting, std::move(x))) rows.push_back(row_of(a, rank_));
@@ -227,18 +285,22 @@ class HostCommunicator final : public Communicator {
   }
   static Array stacked(std::span<const Array> arrays) {
     std::vector<Array> rows(arrays.begin(), arrays.end());
-    return stack_rows(rows[0].dtype, rows, std::vector<bool>(rows[0].shape.size(), false), {});
+    return stack_rows(arrays[0].dtype, std::move(rows), std::vector<bool>(arrays[0].shape.size(), false), {});
   }
-  static Array joined(std::span<const Array> parts) {
-    int64_t n = 0;
-    for (const Array& p : parts) n += p.count();
-    Array out = Array::make(parts[0].dtype, {n});
-    std::byte* to = out.raw();
-    for (const Array& p : parts) {
-      if (p.count()) std::memcpy(static_cast<void*>(to), p.raw(), static_cast<size_t>(p.bytes()));
-      to += p.bytes();
-    }
+  /// All ranks have written their part of the result.
+  void meet_at_end(const Meeting& meeting) { group_.meet(rank_, {meeting, Array::scalar(int32_t{0})}); }
+  static Array of_all(const Array& result, const Shape& shape) {
+    Array out;
+    out.dtype = result.dtype;
+    out.shape = shape;
+    out.buffer = result.buffer;
+    out.offset = result.offset;
     return out;
+  }
+  /// Where a rank's part of a result begins: no two ranks write to one line of the cache.
+  int64_t part_begin(int rank, const Shape& shape) const {
+    const int64_t n = element_count(shape);
+    return rank == size() ? n : n * rank / size() / 64 * 64;
   }
 
   Group& group_;
@@ -268,10 +330,10 @@ void run_on_host_devices(const HostGroupOptions& options, const std::function<vo
   std::shared_ptr<MemoryBudget> budget = current_budget();
   DeviceLease devices = lease_host_devices(options.size, options.cores);
   auto run = [&](int rank) {
-    BudgetScope charged(budget);
     HostCommunicator communicator(group, rank);
     Group::State how = Group::State::Failed;
     try {
+      BudgetScope charged(budget);
       work(communicator);
       how = Group::State::Ended;
     } catch (const RankStopped&) {

@@ -121,7 +121,7 @@ void append_lengths(const Array& row, size_t axis, std::vector<int64_t>& offsets
 
 }  // namespace
 
-Array stack_rows(DType dtype, const std::vector<Array>& rows, const std::vector<bool>& ragged, const Shape& rest) {
+Array stack_rows(DType dtype, std::vector<Array> rows, const std::vector<bool>& ragged, const Shape& rest) {
   int64_t total = 0;
   for (const Array& row : rows) total += total_elements(row);
   Array out = Array::make(dtype, {total});
@@ -135,12 +135,14 @@ Array stack_rows(DType dtype, const std::vector<Array>& rows, const std::vector<
   }
   std::byte* to = out.raw();
   PollCounter polls;
-  for (const Array& row : rows) {
+  OwnerUnion owners(out);
+  for (Array& row : rows) {
     auto bytes = static_cast<size_t>(total_elements(row)) * size_of(dtype);
     polls.add(16);
     if (bytes) copy_bytes(to, row.raw(), bytes);
     to += bytes;
-    share_owners(out, row);
+    owners.add(row);
+    row = Array();   // here, where it may be stopped: millions of rows take a while to go
   }
   out.shape = shape;
   if (!levels->offsets.empty()) out.ragged = std::move(levels);

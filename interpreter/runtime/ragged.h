@@ -19,7 +19,7 @@ Array ragged_under(const Array& outer, Array values, const std::vector<int64_t>&
 Array row_of(const Array& array, int64_t i);
 /// Rows of one dtype and rank as one array: axis k + 1 of the result is ragged where `ragged[k]` says so, and the rows
 /// may then differ there. `rest` gives the sizes of the other axes when there are no rows.
-Array stack_rows(DType dtype, const std::vector<Array>& rows, const std::vector<bool>& ragged, const Shape& rest);
+Array stack_rows(DType dtype, std::vector<Array> rows, const std::vector<bool>& ragged, const Shape& rest);
 
 /// i64 lengths of the rows of the innermost ragged axis, shaped like the axes before it (ragged where they are).
 Array row_lengths(const Array& ragged);

@@ -44,4 +44,14 @@ void share_owners(Array& array, const Array& source) {
     if (std::find(array.owners.begin(), array.owners.end(), owner) == array.owners.end()) array.owners.push_back(owner);
 }
 
+void OwnerUnion::add(const Array& source) {
+  auto same = [](const auto& owner, const void* last) { return owner.get() == last; };
+  if (std::equal(source.owners.begin(), source.owners.end(), last_.begin(), last_.end(), same)) return;
+  last_.clear();
+  for (const auto& owner : source.owners) {
+    last_.push_back(owner.get());
+    if (known_.insert(owner.get()).second) array_.owners.push_back(owner);
+  }
+}
+
 }  // namespace tercet

@@ -3,6 +3,7 @@
 // Example:  TextArena arena;  StringRef s = arena.add("a long piece of text");  arena.give_to(array);
 #pragma once
 #include <string_view>
+#include <unordered_set>
 
 #include "interpreter/runtime/array.h"
 
@@ -25,5 +26,17 @@ class TextArena {
 
 /// Lets `array` keep alive what `source` does.
 void share_owners(Array& array, const Array& source);
+
+/// The same for one array and any number of sources.
+class OwnerUnion {
+ public:
+  explicit OwnerUnion(Array& array) : array_(array) {}
+  void add(const Array& source);
+
+ private:
+  Array& array_;
+  std::unordered_set<const void*> known_;
+  std::vector<const void*> last_;   // the sources are often rows of one array
+};
 
 }  // namespace tercet

@@ -96,6 +96,9 @@ int main() {
     {"tct_call that fails", value([&](tct_value** v, tct_error** e) { return tct_call(h, &x, 1, v, e); })},
     {"tct_eval", run("let q = [1, 2, 3]\n(sum(q) * 2, (a=q[1:], b=f\"{q}\"))")},
     {"tct_eval of a function", run("fn twice(x) = if x > 1 { x * 2 } else { for i in 0..2 { x }; x }\nvmap twice([1, 2])")},
+    {"tct_eval of texts", run("let t = tokenize(lower([\"Some words of a longer text\", \"\", \"and more words\"]))\nlet v = vocab(t)\n(pad(encode(v, t)), join(t, \" \"), vmap(r => sort(r))(t), edit_distance(\"kitten\", \"sitting\"))")},
+    {"tct_eval on devices", run("(pmap(x => psum(x) + x)([1, 2]), pmap(x => sum(all_gather(x)))([[1.0], [2.0]]))")},
+    {"tct_eval of gradients", run("grad(x => sum(exp(x) * x[0]))([1.0, 2.0])")},
     {"tct_eval that fails", run("[1, 2][5]")},
     {"tct_eval of no program", run("let x = (1 + \nfn ) 3 } ]")},
     {"tct_check", anew([](tct_session* s, tct_value**, tct_error** e) { return tct_check(s, TCT_STR("fn f(x: f32[n]) = x @ x\nnix"), TCT_STR("demo"), nullptr, e); })},
@@ -140,6 +143,10 @@ int main() {
     if (!remembers && live - again > 0) ++failed, std::printf("FAIL %s leaves %ld blocks behind\n", c.name, live - again);
     (void)before, (void)kept;
   }
+  for (tct_function* function : {f, g, h}) tct_function_release(function);   // nothing is left for a leak detector
+  tct_value_release(x);
+  tct_session_release(session);
+  tct_engine_release(engine);
   std::printf("%d passed, %d failed\n", static_cast<int>(std::size(calls)) - (failed > 0), failed);
   return failed > 0;
 }
