@@ -280,7 +280,7 @@ constexpr BuiltinDef list[] = {
     {"stack", "arrays, axis=", "Arrays side by side along a new axis.", stack},
     {"flip", "x, axis=", "Elements in reverse order.", flip},
     {"tile", "x, times", "The whole array repeated.", tile},
-    {"repeat", "x, n, axis=", "Every element repeated n times.", repeat},
+    {"repeat_each", "x, n, axis=", "Every element repeated n times.", repeat},
 };
 }
 const BuiltinList shape_builtins = list;

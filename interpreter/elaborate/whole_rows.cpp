@@ -34,7 +34,7 @@ constexpr RowFunction row_functions[] = {
     {"nonzero", Default::Rows}, {"layer_norm", Default::Rows}, {"rms_norm", Default::Rows}, {"one_hot", Default::Rows}, {"windows", Default::Rows},
     {"ngrams", Default::Rows}, {"isin", Default::Rows}, {"roll", Default::Rows}, {"zeros_like", Default::Rows}, {"ones_like", Default::Rows},
     {"full_like", Default::Rows}, {"digitize", Default::Rows}, {"interp", Default::Rows}, {"searchsorted", Default::Rows, 1}, {"searchsorted", Default::Rows, 0}, {"take", Default::Rows, 1},
-    {"take_along_axis", Default::Rows}, {"convolve", Default::Rows}, {"tile", Default::Rows}, {"repeat", Default::Everything},
+    {"take_along_axis", Default::Rows}, {"convolve", Default::Rows}, {"tile", Default::Rows}, {"repeat_each", Default::Everything},
     {"histogram", Default::Everything}, {"cross_entropy", Default::Everything}};
 
 /// The library's function of that value, where these arguments hold the rows that it takes; or null.

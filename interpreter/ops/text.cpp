@@ -101,7 +101,11 @@ template <DType To> std::vector<Type> infer_text_each(const InferInput& in) {
   return {{To, in.operands[0].dims}};
 }
 std::vector<Sample> text_each_samples() { return {{{some_texts(), some_texts()}, {}}}; }
-std::vector<Sample> replace_each_samples() { return {{{some_texts(), some_texts(), some_texts()}, {}}}; }
+std::vector<Sample> replace_each_samples() {   // what is replaced is never empty
+  std::vector<std::string_view> from;
+  for (int64_t i = 0; i < some_texts().count(); ++i) from.push_back(i % 2 ? "l" : "T");
+  return {{{some_texts(), Array::strings(from).reshaped(some_texts().shape), some_texts()}, {}}};
+}
 
 std::vector<Sample> concat_text_samples() { return {{{some_texts(), some_texts()}, {}}}; }
 
