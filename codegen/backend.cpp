@@ -14,6 +14,7 @@
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/passes/expand.h"
 #include "interpreter/passes/hoist_products.h"
+#include "interpreter/passes/unroll_windows.h"
 
 namespace tercet::codegen {
 namespace {
@@ -39,30 +40,29 @@ bool is_too_large(const ProgramSet& set) {
 
 class LlvmExecutable final : public Executable {
  public:
-  LlvmExecutable(FunctionPtr function, const CompileOptions& options, const ObjectCache* cache)
+  LlvmExecutable(FunctionPtr function, const CompileOptions& options, std::shared_ptr<const ObjectCache> cache)
       : function_(std::move(function)),
         sizes_(with_equal_sizes(function_)),
-        set_(plan(hoist_products(expand(sizes_.function)), options.fast_math)),
+        set_(std::make_shared<const ProgramSet>(plan(unroll_windows(hoist_products(expand(sizes_.function))), options.fast_math))),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         fast_math_(options.fast_math),
         simd_bits_(options.simd_bits ? std::min(options.simd_bits, widest_simd()) : widest_simd()),
-        too_large_(is_too_large(set_)),
-        code_(too_large_ ? MachineCode{} : compile_kernels(set_, simd_bits_, cache)),
+        code_(is_too_large(*set_) ? nullptr : TieredCode::make(set_, simd_bits_, options.optimize, std::move(cache))),
         all_ms_(milliseconds_since(begun_)) {}
 
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
-    if (too_large_ || !sizes_.hold(arguments)) {   // or a check will fail
+    if (!code_ || !sizes_.hold(arguments)) {   // or a check will fail
       RepeatingContext reference(outer, 0);
       return evaluate(*function_, reference, std::move(arguments));
     }
     RunOptions run = on_this_device(run_);
-    CompiledContext context(outer, set_, code_, run);
-    if (!set_.may_fail) return context.run(*set_.programs[0], std::move(arguments));
+    CompiledContext context(outer, *set_, *code_, run);
+    if (!set_->may_fail) return context.run(*set_->programs[0], std::move(arguments));
     std::vector<Array> kept = arguments;  // shared, so that nothing overwrites them
     try {
       KeyAttempt attempt(outer.keys());
-      std::vector<Array> results = context.run(*set_.programs[0], std::move(arguments));
+      std::vector<Array> results = context.run(*set_->programs[0], std::move(arguments));
       attempt.keep();
       return results;
     } catch (const CheckFailed&) {
@@ -73,47 +73,50 @@ class LlvmExecutable final : public Executable {
   }
 
   std::string dump(const std::string& stage) const override {
-    if (stage == "kernels") return print(set_);
-    if (too_large_ && (stage == "llvm" || stage == "asm")) fail(Kind::Limit, {}, "this function is too large to be compiled", "it runs on the interpreter; make functions smaller");
-    if (stage == "llvm") return llvm_text(set_);
-    if (stage == "asm") return assembly_text(set_, simd_bits_);
+    if (stage == "kernels") return print(*set_);
+    if (!code_ && (stage == "llvm" || stage == "asm")) fail(Kind::Limit, {}, "this function is too large to be compiled", "it runs on the interpreter; make functions smaller");
+    if (stage == "llvm") return llvm_text(*set_, simd_bits_);
+    if (stage == "asm") return assembly_text(*set_, simd_bits_);
     fail(Kind::Value, {}, "compiled code has no stage `" + stage + "`", "it has kernels, llvm and asm");
   }
 
   std::string explain(std::span<const Array> arguments) const override {
-    if (too_large_) return "too large to be compiled: it runs on the interpreter\n";
-    return fmt::format("{} in {:.2g} ms (planning {:.2g} ms); vectors of {} bits, {} thread{} at most{}\n",
-                       code_.from_cache ? "code found in the cache on disk" : "compiled", all_ms_, plan_ms_, simd_bits_,
-                       run_.threads, run_.threads == 1 ? "" : "s", fast_math_ ? "; math=\"fast\": products and sums fuse, other bits than the interpreter's" : "") +
-           codegen::explain(set_, run_, arguments);
+    if (!code_) return "too large to be compiled: it runs on the interpreter\n";
+    const MachineCode& code = code_->now();
+    return fmt::format("{} in {:.2g} ms (planning {:.2g} ms), {}; vectors of {} bits, {} thread{} at most{}\n",
+                       code.from_cache ? "code found in the cache on disk" : "compiled", all_ms_, plan_ms_,
+                       code.tier == Tier::Optimized ? "optimised" : "not optimised yet", simd_bits_, run_.threads, run_.threads == 1 ? "" : "s", fast_math_ ? "; math=\"fast\": products and sums fuse, other bits than the interpreter's" : "") +
+           codegen::explain(*set_, run_, arguments);
   }
 
  private:
   Clock::time_point begun_ = Clock::now();
   FunctionPtr function_;
   EqualSizes sizes_;
-  ProgramSet set_;
+  std::shared_ptr<const ProgramSet> set_;
   double plan_ms_;
   RunOptions run_;
   bool fast_math_;
   int simd_bits_;
-  bool too_large_;
-  MachineCode code_;
+  std::shared_ptr<TieredCode> code_;   // null: too large
   double all_ms_;
 };
 
 class LlvmBackend final : public Backend {
  public:
   explicit LlvmBackend(const std::string& cache) {
-    if (!cache.empty()) cache_.emplace(cache);
+    if (!cache.empty()) cache_ = std::make_shared<const ObjectCache>(cache);
   }
-  ~LlvmBackend() override { wait_for_compilations(); }
+  ~LlvmBackend() override {
+    stop_optimizing();
+    wait_for_compilations();
+  }
   std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) override {
-    return std::make_shared<LlvmExecutable>(std::move(function), options, cache_ ? &*cache_ : nullptr);
+    return std::make_shared<LlvmExecutable>(std::move(function), options, cache_);
   }
 
  private:
-  std::optional<ObjectCache> cache_;
+  std::shared_ptr<const ObjectCache> cache_;
 };
 
 }  // namespace

@@ -67,9 +67,11 @@ TCT_API tct_status tct_engine_create(const tct_engine_options* options, tct_engi
     tct_engine_options o = options_of(options, tct_engine_options_init);
     require(o.threads >= 0, "threads is negative");
     require(o.simd_bits == 0 || o.simd_bits == 256 || o.simd_bits == 512, "simd_bits is 0, 256 or 512");
+    require(o.optimize >= TCT_OPTIMIZE_AUTO && o.optimize <= TCT_OPTIMIZE_NEVER, "optimize is a TCT_OPTIMIZE_…");
     auto engine = std::make_unique<tct_engine>();
     engine->compile.threads = o.threads;
     engine->compile.simd_bits = o.simd_bits;
+    engine->compile.optimize = static_cast<Optimize>(o.optimize);
 #if TERCET_HAS_LLVM
     if (!o.interpret) engine->backend = make_llvm_backend(o.cache ? o.cache : "");
 #endif

@@ -20,6 +20,7 @@ tokens {
   LAMBDA_OPEN,      // `(` whose `)` stands before `=>`
   TRAILING_COMMA,   // `,` before a closing bracket
   DECORATOR,        // a transform word that belongs to a following `fn`
+  LAMBDA_TRANSFORM, // a transform word directly before a lambda
   ELSE_IF,          // `else` before `if`
   FSTRING_BEGIN, FSTRING_TEXT, HOLE_OPEN, HOLE_FORMAT, HOLE_CLOSE, FSTRING_END
 }
@@ -49,7 +50,7 @@ pattern : NAME | PLACEHOLDER | LPAREN pattern (COMMA pattern)* TRAILING_COMMA? R
 block : LBRACE statements? RBRACE ;
 
 expression : (lambdaHead FAT_ARROW)* operation ;
-lambdaHead : LAMBDA_NAME | LAMBDA_OPEN parameters? RPAREN ;
+lambdaHead : (LAMBDA_TRANSFORM specs?)* (LAMBDA_NAME | LAMBDA_OPEN parameters? RPAREN) ;
 
 operation
   : operand

@@ -183,6 +183,11 @@ Made AstBuilder::transform(TreeNode node, Cursor& members) {
                : fmt::format("axes and options stand in brackets: `{}[0, _] f` or `{}[0, _](f)`", word, word));
     value = parenthesis(operand);
   }
+  return transformed(std::move(words), places, std::move(value), height);
+}
+
+/// The transforms of `words`, the last one innermost, of a function.
+Made AstBuilder::transformed(std::vector<ast::Transform> words, const std::vector<Span>& places, Made value, uint32_t height) {
   for (size_t i = words.size(); i-- > 0;) {
     words[i].operand = value.expr;
     value = make(places[i].joined(value.span), std::move(words[i]), std::max(height, value.height));

@@ -36,11 +36,15 @@ Made AstBuilder::expression(TreeNode node) {
   return value;
 }
 
+/// `x => …`, or transforms of it: `jit vmap[0] x => …`.
 Made AstBuilder::lambda(TreeNode head, Made body, Span span) {
   auto f = std::make_shared<ast::FunctionDef>();
   uint32_t height = body.height;
-  f->span = span;
   Cursor c(head);
+  std::vector<Span> places;
+  uint32_t spec_height = 0;
+  std::vector<ast::Transform> words = transform_words(c, LAMBDA_TRANSFORM, spec_height, places);
+  f->span = c.peek().span().joined(span);
   if (c.at(LAMBDA_NAME)) {
     ast::Param p;
     p.span = p.pattern.span = c.peek().span();
@@ -51,7 +55,8 @@ Made AstBuilder::lambda(TreeNode head, Made body, Span span) {
     if (c.at(Rule::Parameters)) f->params = parameters(c.next(), true, height);
   }
   f->body = body.expr;
-  return make(span, ast::Lambda{f}, height);
+  const Span own = f->span;
+  return transformed(std::move(words), places, make(own, ast::Lambda{f}, height), spec_height);
 }
 
 /// The operand at `c`, past its prefix operators, to its end.

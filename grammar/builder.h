@@ -153,6 +153,7 @@ class AstBuilder {
   Made block(TreeNode node);
   Made if_else(TreeNode node, bool is_statement);
   Made transform(TreeNode node, Cursor& members);
+  Made transformed(std::vector<ast::Transform> words, const std::vector<Span>& places, Made value, uint32_t height);
   Made formatted(TreeNode node);
   std::vector<ast::Transform> transform_words(Cursor& c, TokenType word, uint32_t& height, std::vector<Span>& places);
 

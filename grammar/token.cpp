@@ -71,6 +71,7 @@ std::string describe(TokenType type) {
       return "the end of the text";
     case TRANSFORM:
     case DECORATOR:
+    case LAMBDA_TRANSFORM:
       return "a transform";
     case ARGUMENT_NAME:
     case LAMBDA_NAME:

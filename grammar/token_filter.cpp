@@ -156,7 +156,7 @@ class Filter {
         mark_lambda();
         break;
       case FN:
-        mark_decorators();
+        mark_transforms(tokens().size(), DECORATOR);
         break;
       case DOT:
         if (misplaced_point(raw, i)) return;
@@ -205,22 +205,26 @@ class Filter {
     if (last(1) == DOT) return;
     if (last() == NAME || last() == PLACEHOLDER) {
       tokens().back().type = LAMBDA_NAME;
+      mark_transforms(tokens().size() - 1, LAMBDA_TRANSFORM);
     } else if (last() == RPAREN) {
       size_t open = tokens().back().match;
-      if (open == 0 || !ends_operand(tokens()[open - 1].type)) tokens()[open].type = LAMBDA_OPEN;
+      if (open > 0 && ends_operand(tokens()[open - 1].type) && !transform_before(open)) return;
+      tokens()[open].type = LAMBDA_OPEN;
+      mark_transforms(open, LAMBDA_TRANSFORM);
     }
   }
 
-  /// `jit vmap[0] fn f` : the transforms directly before `fn` belong to the declaration.
-  void mark_decorators() {
-    size_t at = tokens().size();
-    while (at > 0) {
-      size_t word = at - 1;
-      if (tokens()[word].type == RBRACKET && tokens()[word].match > 0) word = tokens()[word].match - 1;
-      if (tokens()[word].type != TRANSFORM) break;
-      tokens()[word].type = DECORATOR;
-      at = word;
-    }
+  /// The transform word that ends, with its brackets, before token `at`.
+  std::optional<size_t> transform_before(size_t at) {
+    if (at == 0) return std::nullopt;
+    size_t word = at - 1;
+    if (tokens()[word].type == RBRACKET && tokens()[word].match > 0) word = tokens()[word].match - 1;
+    if (tokens()[word].type != TRANSFORM || (word > 0 && tokens()[word - 1].type == DOT)) return std::nullopt;
+    return word;
+  }
+  /// `jit vmap[0] fn f`, `jit vmap[0] x => …`: the transforms directly before `fn` belong to the declaration, those before a lambda to it.
+  void mark_transforms(size_t at, TokenType type) {
+    while (std::optional<size_t> word = transform_before(at)) tokens()[at = *word].type = type;
   }
 
   // ---- brackets ----

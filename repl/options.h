@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tercet/tercet.h"
+
 namespace tercet {
 
 enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache, Format, Test };
@@ -21,6 +23,8 @@ struct Options {
   // for all
   int threads = 0;                        // 0: as many as the process may use
   int simd_bits = 0;                      // 0: the widest of this machine
+  std::string optimize = "auto";          // auto, always, never
+  int optimize_when() const { return optimize == "always" ? TCT_OPTIMIZE_ALWAYS : optimize == "never" ? TCT_OPTIMIZE_NEVER : TCT_OPTIMIZE_AUTO; }
   bool jit_all = false;                   // compile every function that can be
   int devices = 0;                        // 0: as many as a pmap asks for
   std::vector<int> device_ids;

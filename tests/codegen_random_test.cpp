@@ -223,7 +223,7 @@ TEST_CASE("random programs give the reference's bits when compiled", "[codegen][
     };
     test::ReferenceContext reference;
     std::vector<Array> expected = evaluate(*f, reference, copies());
-    const CompileOptions options{seed % 3 == 0 ? 2 : 1, seed % 2 ? 512 : 256, seed % 5 < 2 ? 32 : 0};
+    const CompileOptions options{seed % 3 == 0 ? 2 : 1, seed % 2 ? 512 : 256, seed % 5 < 2 ? 32 : 0, false, seed / 6 % 2 ? Optimize::Always : Optimize::Auto};
     test::ReferenceContext context;
     auto code = backend->compile(f, options);
     std::vector<Array> results = code->run(context, copies());

@@ -19,7 +19,9 @@ using test::show;
 using Dims = std::vector<Dim>;
 using Ints = std::vector<int64_t>;
 
-std::vector<CompileOptions> all_options() { return {{1, 512}, {2, 512, 16}, {1, 256, 200}, {2, 256}}; }
+std::vector<CompileOptions> all_options() {
+  return {{1, 512, 0, false, Optimize::Always}, {2, 512, 16, false, Optimize::Never}, {1, 256, 200, false, Optimize::Always}, {2, 256, 0, false, Optimize::Never}};
+}
 
 Backend& backend() {
   // Code is found in the cache where the width of vectors is the only thing that counts, and across the tests.
@@ -100,7 +102,7 @@ bool names_sizes(const Sample& sample) {
 }  // namespace
 
 TEST_CASE("compiled code equals the reference on every row's samples", "[codegen][rows]") {
-  const std::vector<CompileOptions> widths{{1, 512}, {2, 256}};
+  const std::vector<CompileOptions> widths{{1, 512, 0, false, Optimize::Never}, {2, 256, 0, false, Optimize::Always}};
   for (const OpDef* def : op_table()) {
     if (!def->samples) continue;
     DYNAMIC_SECTION(def->name) {
@@ -178,7 +180,7 @@ TEST_CASE("large reductions run in blocks, columns and rows with the same bits",
         for (size_t k = 0; k < shape.size(); ++k) dims.push_back(Dim::symbol("n"));
         ValueId x = b.param({dtype, dims});
         ValueId y = b.op("add", {x, x});
-        check(b.finish({b.op(kind, {y}, {{"axes", axes}})}), {numbers(dtype, shape)}, {{1, 512}, {2, 512}, {2, 256}});
+        check(b.finish({b.op(kind, {y}, {{"axes", axes}})}), {numbers(dtype, shape)}, {{1, 512}, {2, 512, 0, false, Optimize::Always}, {2, 256, 0, false, Optimize::Never}});
       }
     }
 }
@@ -295,7 +297,7 @@ TEST_CASE("reductions of a few elements are unrolled", "[codegen]") {
         ValueId weights = b.spread(b.op("sign", {b.param({dtype, {Dim(size)}})}), {n, Dim(size), m}, {1});   // a single value an element
         FunctionPtr f = b.finish({b.op(kind, {windows}, {{"axes", Ints{1}}}), b.op(kind, {b.op("mul", {y, weights})}, {{"axes", Ints{1}}})});
         if (size == 9) CHECK(backend().compile(f, {1, 512})->dump("kernels").find("small_reduce") != std::string::npos);
-        for (int64_t width : {size, size + 40}) check(f, {numbers(dtype, {3, width}), numbers(dtype, {3, size, width}), numbers(dtype, {size})}, {{1, 512}, {2, 256}});
+        for (int64_t width : {size, size + 40}) check(f, {numbers(dtype, {3, width}), numbers(dtype, {3, size, width}), numbers(dtype, {size})}, {{1, 512, 0, false, Optimize::Always}, {2, 256, 0, false, Optimize::Never}});
       }
 }
 

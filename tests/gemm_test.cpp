@@ -7,6 +7,7 @@
 #include "interpreter/runtime/array.h"
 #include "interpreter/runtime/contract.h"
 #include "interpreter/runtime/gemm.h"
+#include "interpreter/runtime/matvec.h"
 
 namespace tercet {
 namespace {
@@ -67,6 +68,31 @@ TEST_CASE("a matrix product is one fma chain per element", "[gemm]") {
   check_products<int32_t>();
   check_products<uint8_t>();
   check_products<int64_t>();
+}
+
+template <class T> void check_matrix_times_vector() {
+  INFO(name_of(dtype_for<T>()));
+  std::mt19937 random(4);
+  for (int64_t m : {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 64, 70})
+    for (int64_t k : {0, 1, 3, 8, 15, 16, 17, 100, 512, 517, 1031, 4100}) {
+      // Exactly as much memory as the operands have: reading past them is for the sanitizers to find.
+      std::vector<T> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k)), c(static_cast<size_t>(m));
+      for (T& e : a) e = random_element<T>(random);
+      for (T& e : b) e = random_element<T>(random);
+      const std::vector<T> expected = chain<T>(m, 1, k, {a.data(), k, 1}, {b.data(), 1, 1});
+      std::memset(static_cast<void*>(c.data()), 0xff, c.size() * sizeof(T));
+      chain_rows(0, m / 3, k, a.data(), b.data(), c.data());
+      chain_rows(m / 3, m, k, a.data(), b.data(), c.data());
+      INFO(m << " rows of " << k);
+      CHECK(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)) == 0);
+    }
+}
+
+TEST_CASE("a matrix times a vector is one fma chain per row", "[gemm]") {
+  check_matrix_times_vector<float>();
+  check_matrix_times_vector<double>();
+  check_matrix_times_vector<Half>();
+  check_matrix_times_vector<BFloat>();
 }
 
 /// Partials i mod 16 as chains from +0, tree, blocks pairwise.

@@ -175,6 +175,14 @@ TEST_CASE("transforms take a name with members, a parenthesis or a transform, an
         "(call (pmap [:split true :devices 4] (lambda (y) (* y 2.0))) x)");
   CHECK(ast_of("-grad f(x) ** 2") == "(neg (** (call (grad f) x) 2))");
   CHECK(ast_of("jit\nvmap\nf") != "(jit (vmap f))");
+  CHECK(ast_of("jit x => x + 1") == "(jit (lambda (x) (+ x 1)))");
+  CHECK(ast_of("jit vmap[0, _] (x, y) => x |> f(y)") == "(jit (vmap [0 _] (lambda (x y) (|> x (call f y)))))");
+  CHECK(ast_of("vmap[0](x, y) => x") == "(vmap [0] (lambda (x y) x))");
+  CHECK(ast_of("vmap (x) => x") == ast_of("vmap(x) => x"));
+  CHECK(ast_of("x => jit _ => grad y => y") == "(lambda (x) (jit (lambda (_) (grad (lambda (y) y)))))");
+  CHECK(ast_of("(jit x => x)(1)") == "(call (jit (lambda (x) x)) 1)");
+  CHECK(ast_of("f(grad x => x, b=vmap x => x)") == "(call f (grad (lambda (x) x)) :b (vmap (lambda (x) x)))");
+  CHECK(ast_of("vmap(x => x)(y)") == "(call (vmap (lambda (x) x)) y)");
 }
 
 TEST_CASE("statements", "[grammar]") {

@@ -368,7 +368,7 @@ TEST_CASE("compiled batches equal the reference, at both widths and on one and t
     if (results.empty()) return;
     FunctionPtr f = all.finish(results);
     Arrays expected = run(*f, copies_of(arguments));
-    for (const CompileOptions& options : {CompileOptions{1, 512}, CompileOptions{2, 512}, CompileOptions{1, 256}, CompileOptions{2, 256}}) {
+    for (const CompileOptions& options : {CompileOptions{1, 512, 0, false, Optimize::Always}, CompileOptions{2, 512, 0, false, Optimize::Never}, CompileOptions{1, 256, 0, false, Optimize::Never}, CompileOptions{2, 256, 0, false, Optimize::Always}}) {
       ReferenceContext context;
       Arrays got = backend->compile(f, options)->run(context, copies_of(arguments));
       REQUIRE(got.size() == expected.size());

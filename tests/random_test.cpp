@@ -18,7 +18,7 @@ void run_for(double seconds, uint64_t seed) {
   Counts counts;
   for (; std::chrono::duration<double>(Clock::now() - begin).count() < seconds; ++seed) {
     Module module = generate(seed, 8);
-    Checker checker(backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512, .block_bytes = seed / 4 % 2 ? 16 : 0});
+    Checker checker(backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512, .block_bytes = seed / 4 % 2 ? 16 : 0, .optimize = seed / 3 % 2 ? Optimize::Always : Optimize::Auto});
     auto difference = checker.check(module, seed % 8 == 0, counts);
     if (!difference) continue;
     Module small = shrink(module, *difference, checker, 20);
@@ -56,7 +56,7 @@ TEST_CASE("gradients of random programs equal differences, whichever way they ru
   const auto begin = Clock::now();
   GradientCounts counts;
   for (uint64_t seed = 1; std::chrono::duration<double>(Clock::now() - begin).count() < seconds_or(20) / 2; ++seed) {
-    auto difference = check_gradient(seed, backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512}, counts);
+    auto difference = check_gradient(seed, backend, {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512, .optimize = seed / 3 % 2 ? Optimize::Always : Optimize::Auto}, counts);
     if (difference) FAIL_CHECK("seed " << seed << ":\n" << *difference);
     if (difference) break;
   }

@@ -5,6 +5,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -22,8 +23,9 @@
 namespace tercet::codegen {
 namespace {
 
-/// A part's kernels take some 20 ms to compile, most of the time; what has more instructions is compiled aside.
-constexpr size_t nodes_of_part = 800, nodes_around = 16, most_at_once = 4000;
+/// A part's kernels take some 10 ms to compile, most of the time; what has more instructions is compiled aside.
+constexpr size_t most_at_once = 4000, nodes_around = 16;
+constexpr size_t nodes_of_part(Tier tier) { return tier == Tier::First ? 800 : 200; }
 
 class Jit;
 std::atomic<Jit*> compiling_aside{nullptr};   // an engine that is a static object may end after the linker
@@ -37,7 +39,7 @@ void checked(llvm::Error error) {
   if (error) fail(Kind::Internal, {}, "code generation: " + llvm::toString(std::move(error)));
 }
 
-/// The process's one linker and a target machine per vector width. Programs live in libraries of their own, so that
+/// The process's one linker and a target machine per vector width and tier. Programs live in libraries of their own, so that
 /// each can be dropped alone.
 class Jit {
  public:
@@ -45,7 +47,7 @@ class Jit {
     static std::shared_ptr<Jit> jit = std::make_shared<Jit>();
     return jit;
   }
-  Jit() { linker_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_of_host(256)).create()); }
+  Jit() { linker_ = checked(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(target_of_host(256, Tier::First)).create()); }
 
   ~Jit() { wait_for_helpers(), compiling_aside = nullptr; }
   void wait_for_helpers() {
@@ -57,16 +59,17 @@ class Jit {
     for (Helper& h : all) h.thread.join();
   }
 
-  std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits) {
-    std::unique_lock lock(mutex_, std::try_to_lock);
+  std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits, Tier tier) {
+    Machine& machine = machine_of(simd_bits, tier);
+    std::unique_lock lock(machine.mutex, std::try_to_lock);
     while (!lock && !lock.try_lock()) {   // others compile
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       poll();
     }
-    return compiled(module, simd_bits);
+    return machine.compiled(module);
   }
   /// For what takes long, and LLVM cannot be asked to stop: on a thread of its own, which is left to itself when a poll throws.
-  std::unique_ptr<llvm::MemoryBuffer> compile_aside(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module, int simd_bits) {
+  std::unique_ptr<llvm::MemoryBuffer> compile_aside(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module, int simd_bits, Tier tier) {
     struct Job {
       std::unique_ptr<llvm::LLVMContext> context;
       std::unique_ptr<llvm::Module> module;   // goes first
@@ -76,10 +79,10 @@ class Jit {
     compiling_aside = this;
     std::future<std::unique_ptr<llvm::MemoryBuffer>> result = job->result.get_future();
     auto ended = std::make_shared<std::atomic<bool>>(false);
-    auto work = [this, job, ended, simd_bits] {
+    auto work = [&machine = machine_of(simd_bits, tier), job, ended] {
       try {
-        std::scoped_lock lock(mutex_);
-        job->result.set_value(compiled(*job->module, simd_bits));
+        std::scoped_lock lock(machine.mutex);
+        job->result.set_value(machine.compiled(*job->module));
       } catch (...) {
         job->result.set_exception(std::current_exception());
       }
@@ -113,49 +116,93 @@ class Jit {
     std::thread thread;
     std::shared_ptr<std::atomic<bool>> ended;
   };
-  std::unique_ptr<llvm::MemoryBuffer> compiled(llvm::Module& module, int simd_bits) {
-    llvm::TargetMachine& target = machine(simd_bits);
-    prepare(module, target, simd_bits);
-    return checked(llvm::orc::SimpleCompiler(target)(module));
-  }
-  llvm::TargetMachine& machine(int simd_bits) {
-    auto& slot = machines_[simd_bits == 512];
-    if (!slot) slot = make_target_machine(simd_bits);
-    return *slot;
+  /// One thread at a time.
+  struct Machine {
+    std::mutex mutex;
+    std::unique_ptr<llvm::TargetMachine> target;
+    int simd_bits;
+    Tier tier;
+
+    std::unique_ptr<llvm::MemoryBuffer> compiled(llvm::Module& module) {
+      if (!target) target = make_target_machine(simd_bits, tier);
+      prepare(module, *target, simd_bits);
+      return checked(llvm::orc::SimpleCompiler(*target)(module));
+    }
+  };
+  Machine& machine_of(int simd_bits, Tier tier) {
+    for (Machine& m : machines_)
+      if (m.simd_bits == simd_bits && m.tier == tier) return m;
+    TERCET_CHECK(false);
   }
 
-  std::mutex mutex_;
   std::unique_ptr<llvm::orc::LLJIT> linker_;
-  std::array<std::unique_ptr<llvm::TargetMachine>, 2> machines_;
+  std::array<Machine, 4> machines_{{{{}, {}, 256, Tier::First}, {{}, {}, 256, Tier::Optimized}, {{}, {}, 512, Tier::First}, {{}, {}, 512, Tier::Optimized}}};
   std::atomic<uint64_t> next_{0};
   std::mutex helpers_mutex_;
   std::list<Helper> helpers_;
 };
 
+size_t weight(const Kernel& k) { return k.nodes.size() + nodes_around; }
+
 /// Kernels that are compiled together: between parts there is a poll.
-std::vector<std::span<const KernelCode>> parts_of(std::span<const KernelCode> all) {
+std::vector<std::span<const KernelCode>> parts_of(std::span<const KernelCode> all, Tier tier) {
   std::vector<std::span<const KernelCode>> out;
   for (size_t begin = 0, end; begin < all.size(); begin = end) {
     size_t nodes = 0;
-    for (end = begin; end < all.size() && (end == begin || nodes + all[end].kernel->nodes.size() <= nodes_of_part); ++end)
-      nodes += all[end].kernel->nodes.size() + nodes_around;
+    for (end = begin; end < all.size() && (end == begin || nodes + all[end].kernel->nodes.size() <= nodes_of_part(tier)); ++end)
+      nodes += weight(*all[end].kernel);
     out.push_back(all.subspan(begin, end - begin));
   }
   return out;
 }
 
+using Object = std::unique_ptr<llvm::MemoryBuffer>;
+
+Object find(const std::optional<CacheKey>& key, const ObjectCache* cache) {
+  std::optional<std::string> known = key ? cache->find(*key) : std::nullopt;
+  return known ? llvm::MemoryBuffer::getMemBufferCopy(*known) : nullptr;
+}
+
 /// From the cache, or compiled, which clears `from_cache`.
-std::unique_ptr<llvm::MemoryBuffer> object_of(Jit& jit, std::span<const KernelCode> part, int simd_bits, const ObjectCache* cache, bool& from_cache) {
-  std::optional<CacheKey> key = cache ? program_key(part, simd_bits) : std::nullopt;
-  if (std::optional<std::string> known = key ? cache->find(*key) : std::nullopt) return llvm::MemoryBuffer::getMemBufferCopy(*known);
+Object object_of(Jit& jit, std::span<const KernelCode> part, int simd_bits, Tier tier, const ObjectCache* cache, bool& from_cache) {
+  std::optional<CacheKey> key = cache ? program_key(part, simd_bits, tier) : std::nullopt;
+  if (Object known = find(key, cache)) return known;
   from_cache = false;
   auto context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module = emit_module(*context, part);
-  std::unique_ptr<llvm::MemoryBuffer> object;
-  if (module->getInstructionCount() > most_at_once) object = jit.compile_aside(std::move(context), std::move(module), simd_bits);
-  else object = jit.compile(*module, simd_bits);
+  std::unique_ptr<llvm::Module> module = emit_module(*context, part, simd_bits);
+  Object object;
+  if (module->getInstructionCount() > most_at_once) object = jit.compile_aside(std::move(context), std::move(module), simd_bits, tier);
+  else object = jit.compile(*module, simd_bits, tier);
   if (key) cache->store(*key, {object->getBufferStart(), object->getBufferSize()});
   return object;
+}
+
+/// Links what was compiled.
+MachineCode loaded(const std::shared_ptr<Jit>& jit, std::vector<Object> objects, const KernelCodes& codes) {
+  MachineCode code;
+  llvm::orc::JITDylib& library = jit->new_library();
+  code.memory = std::shared_ptr<const void>(
+      &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
+  for (Object& object : objects) jit->add(library, std::move(object));
+  std::vector<KernelFunction> functions;
+  for (const KernelCode& c : codes.all) {
+    poll();
+    functions.push_back(jit->find(library, c.symbol));
+  }
+  for (const std::vector<size_t>& program : codes.of) {
+    code.kernels.emplace_back();
+    for (size_t at : program) code.kernels.back().push_back(functions[at]);
+  }
+  return code;
+}
+
+bool has_kernels(const ProgramSet& set) {
+  return std::any_of(set.programs.begin(), set.programs.end(), [](const auto& p) { return !p->kernels.empty(); });
+}
+MachineCode nothing(const ProgramSet& set) {
+  MachineCode code;
+  code.kernels.resize(set.programs.size());
+  return code;
 }
 
 }  // namespace
@@ -164,46 +211,55 @@ void wait_for_compilations() {
   if (Jit* jit = compiling_aside) jit->wait_for_helpers();
 }
 
-MachineCode compile_kernels(const ProgramSet& set, int simd_bits, const ObjectCache* cache) {
-  MachineCode code;
-  bool any = false;
-  for (const auto& p : set.programs) any |= !p->kernels.empty();
-  code.kernels.resize(set.programs.size());
-  if (!any) return code;
+MachineCode compile_kernels(const ProgramSet& set, int simd_bits, Tier tier, const ObjectCache* cache) {
+  if (!has_kernels(set)) return nothing(set);
   std::shared_ptr<Jit> jit = Jit::instance();
   KernelCodes codes = kernel_codes(set);
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
-  code.from_cache = true;
-  for (std::span<const KernelCode> part : parts_of(codes.all)) {
+  std::vector<Object> objects;
+  bool from_cache = true;
+  for (std::span<const KernelCode> part : parts_of(codes.all, tier)) {
     poll();
-    objects.push_back(object_of(*jit, part, simd_bits, cache, code.from_cache));
+    objects.push_back(object_of(*jit, part, simd_bits, tier, cache, from_cache));
   }
-  llvm::orc::JITDylib& library = jit->new_library();
-  code.memory = std::shared_ptr<const void>(
-      &library, [jit](const void* l) { jit->drop(*static_cast<llvm::orc::JITDylib*>(const_cast<void*>(l))); });
-  for (auto& object : objects) jit->add(library, std::move(object));
-  std::vector<KernelFunction> functions;
-  for (const KernelCode& c : codes.all) {
-    poll();
-    functions.push_back(jit->find(library, c.symbol));
-  }
-  for (size_t p = 0; p < codes.of.size(); ++p)
-    for (size_t at : codes.of[p]) code.kernels[p].push_back(functions[at]);
+  MachineCode code = loaded(jit, std::move(objects), codes);
+  code.tier = tier;
+  code.from_cache = from_cache;
   return code;
 }
 
-std::string llvm_text(const ProgramSet& set) {
+std::optional<MachineCode> find_kernels(const ProgramSet& set, int simd_bits, Tier tier, const ObjectCache& cache) {
+  if (!has_kernels(set)) return nothing(set);
+  KernelCodes codes = kernel_codes(set);
+  std::vector<Object> objects;
+  for (std::span<const KernelCode> part : parts_of(codes.all, tier)) {
+    objects.push_back(find(program_key(part, simd_bits, tier), &cache));
+    if (!objects.back()) return std::nullopt;
+  }
+  MachineCode code = loaded(Jit::instance(), std::move(objects), codes);
+  code.tier = tier;
+  code.from_cache = true;
+  return code;
+}
+
+int64_t optimizing_cost(const ProgramSet& set) {
+  size_t nodes = 0;
+  for (const auto& p : set.programs)
+    for (const Kernel& k : p->kernels) nodes += weight(k);
+  return static_cast<int64_t>(nodes);
+}
+
+std::string llvm_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
   std::string text;
   llvm::raw_string_ostream out(text);
-  emit_module(context, kernel_codes(set).all)->print(out, nullptr);
+  emit_module(context, kernel_codes(set).all, simd_bits)->print(out, nullptr);
   return text;
 }
 
 std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all);
-  std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits);
+  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all, simd_bits);
+  std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits, Tier::Optimized);
   prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);

@@ -39,9 +39,9 @@ bool lasts(const Kernel& k) {
 
 }  // namespace
 
-std::optional<CacheKey> program_key(std::span<const KernelCode> codes, int simd_bits) {
+std::optional<CacheKey> program_key(std::span<const KernelCode> codes, int simd_bits, Tier tier) {
   if (build_id().empty()) return std::nullopt;
-  std::string text = fmt::format("{}\n{}\n{}\n", build_id(), host(), simd_bits);
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n", build_id(), host(), simd_bits, static_cast<int>(tier));
   for (const KernelCode& code : codes) {
     if (!lasts(*code.kernel)) return std::nullopt;
     text += fmt::format("{} {}\n", code.symbol, code.key);

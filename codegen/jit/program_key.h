@@ -3,12 +3,13 @@
 #pragma once
 #include <optional>
 
+#include "codegen/jit/jit.h"
 #include "codegen/jit/object_cache.h"
 #include "codegen/llvm/module.h"
 
 namespace tercet::codegen {
 
 /// The key of some kernels, compiled together. Nothing when the code depends on what lasts no longer than the process.
-std::optional<CacheKey> program_key(std::span<const KernelCode> codes, int simd_bits);
+std::optional<CacheKey> program_key(std::span<const KernelCode> codes, int simd_bits, Tier tier);
 
 }  // namespace tercet::codegen

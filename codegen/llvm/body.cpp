@@ -13,7 +13,7 @@ constexpr size_t cache_line = 64;
 
 }  // namespace
 
-Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name)
+Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name, int simd_bits)
     : k_(kernel),
       sizes_(sizes),
       b_(module.getContext()),
@@ -40,6 +40,8 @@ Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, c
   counters_.resize(k_.loops.size());
   values_.resize(k_.nodes.size());
   spread_.resize(k_.nodes.size());
+  between_.resize(k_.nodes.size());
+  if (simd_bits == 512) find_overlaps();
   for (const Node& n : k_.nodes) running_.push_back({&n.address});
   for (const Store& s : k_.stores) running_.push_back({&s.address});
 }
@@ -202,6 +204,7 @@ void Body::enter_sequence(llvm::Value* element) {
 void Body::emit_lanes(llvm::Value* i, llvm::Value* mask) {
   counters_.back() = i;
   in_lanes_ = true;
+  edges_.clear();
   numbers_.set_lanes(lanes_in_vector);
   for (size_t n = 0; n < k_.nodes.size(); ++n)
     if (k_.nodes[n].depth == depth()) emit_node(n, mask);
@@ -213,7 +216,7 @@ void Body::emit_node(size_t n, llvm::Value* mask) {
   llvm::Value* v = nullptr;
   switch (node.kind) {
     case NodeKind::Load:
-      v = emit_load(node, r, mask);
+      v = between_[n].first != no_node && in_lanes_ && !mask && !whole_ ? load_between(between_[n]) : emit_load(node, r, mask);
       break;
     case NodeKind::IndexValue:
       v = emit_index(node, r);

@@ -17,7 +17,7 @@ namespace tercet::codegen {
 class Body {
  public:
   /// Starts the kernel's function in `module`, with C linkage under `name`.
-  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name);
+  Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name, int simd_bits);
   /// Ends it with a return.
   void finish();
 
@@ -102,6 +102,14 @@ class Body {
     llvm::Value* outer = nullptr;  // null: 0
   };
 
+  /// A load of the vector loop between two others of the same array, which hold all its lanes; -1: it is none.
+  struct Between {
+    NodeId first = no_node, last = no_node;
+    int64_t at = 0, distance = 0;   // elements behind the first load: this one, the last one
+  };
+  void find_overlaps();
+  llvm::Value* load_between(const Between& b);
+
   void emit_node(size_t n, llvm::Value* mask);
   void advance(int depth);
   /// Sum so far plus the terms of the loop at `depth` and of nodes computed there.
@@ -131,6 +139,8 @@ class Body {
   std::unordered_map<SizeSlot, llvm::Value*> loaded_sizes_;
   std::vector<llvm::Value*> buffers_;
   std::vector<llvm::Value*> counters_, values_, spread_;  // per loop; per node
+  std::vector<Between> between_;                          // per node
+  std::unordered_map<size_t, llvm::Value*> edges_;        // first and last loads of the lanes that are being emitted
   std::vector<Running> running_;                          // of each node, then of each store
   llvm::Value* whole_ = nullptr;                          // all lanes are on, where that is worth asking
   bool in_lanes_ = false, streaming_ = false;

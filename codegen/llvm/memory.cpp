@@ -1,4 +1,6 @@
 // Loads and stores of a kernel: how elements lie in memory, and the ways to reach 16 of them at once.
+#include <algorithm>
+
 #include "base/diagnostic.h"
 #include "codegen/llvm/body.h"
 
@@ -65,6 +67,48 @@ llvm::Value* Body::emit_load(const Node& n, const Running& r, llvm::Value* mask)
     return from_memory(load_scattered(vector, b_.CreateGEP(element, base, start), offsets, mask), n.dtype);
   }
   return from_memory(load_by_stride(vector, base, start, stride(n.address), mask), n.dtype);
+}
+
+// Windows are read again and again, one element further on each time, and nearly every such load touches two cache lines. Where the first
+// and the last of them overlap or meet, together they have what those between read: one instruction takes it out of two registers.
+void Body::find_overlaps() {
+  auto suits = [&](const Node& n) {
+    return n.kind == NodeKind::Load && n.depth == depth() && size_of(n.dtype) * vector_lanes == 64 && n.address.nodes.empty() && stride(n.address).is(1);
+  };
+  auto same_loops = [](const Index& a, const Index& b) {
+    return Index{0, a.loops, {}} == Index{0, b.loops, {}};
+  };
+  std::vector<bool> seen(k_.nodes.size());
+  for (size_t n = 0; n < k_.nodes.size(); ++n) {
+    if (seen[n] || !suits(k_.nodes[n])) continue;
+    std::vector<std::pair<int64_t, size_t>> group;   // by place behind node n
+    for (size_t m = n; m < k_.nodes.size(); ++m) {
+      const Node& other = k_.nodes[m];
+      if (!suits(other) || other.buffer != k_.nodes[n].buffer || !same_loops(other.address, k_.nodes[n].address)) continue;
+      if (std::optional<int64_t> behind = (other.address.offset - k_.nodes[n].address.offset).constant()) {
+        group.emplace_back(*behind, m);
+        seen[m] = true;
+      }
+    }
+    std::sort(group.begin(), group.end());
+    const auto [begin, first] = group.front();
+    const auto [end, last] = group.back();
+    if (group.size() < 3 || end - begin > vector_lanes) continue;
+    for (auto [at, m] : group) between_[m] = {static_cast<NodeId>(first), static_cast<NodeId>(last), at - begin, end - begin};
+  }
+}
+
+llvm::Value* Body::load_between(const Between& b) {
+  auto edge = [&](NodeId n) {
+    llvm::Value*& loaded = edges_[static_cast<size_t>(n)];
+    if (!loaded) loaded = emit_load(k_.nodes[static_cast<size_t>(n)], running_[static_cast<size_t>(n)], nullptr);
+    return loaded;
+  };
+  if (b.at == 0) return edge(b.first);
+  if (b.at == b.distance) return edge(b.last);
+  llvm::SmallVector<int> lanes;
+  for (int64_t j = b.at; j < b.at + vector_lanes; ++j) lanes.push_back(static_cast<int>(j < vector_lanes ? j : vector_lanes + j - b.distance));
+  return b_.CreateShuffleVector(edge(b.first), edge(b.last), lanes);
 }
 
 llvm::Value* Body::load_contiguous(llvm::Type* type, llvm::Value* pointer, llvm::Value* mask) {

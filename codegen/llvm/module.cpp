@@ -24,11 +24,11 @@ KernelCodes kernel_codes(const ProgramSet& set) {
   return out;
 }
 
-std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, std::span<const KernelCode> codes) {
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, std::span<const KernelCode> codes, int simd_bits) {
   auto module = std::make_unique<llvm::Module>("tercet", context);
   for (const KernelCode& code : codes) {
     poll();
-    Body body(*module, *code.kernel, code.program->sizes, code.symbol);
+    Body body(*module, *code.kernel, code.program->sizes, code.symbol, simd_bits);
     switch (code.kernel->schedule) {
       case Schedule::Elementwise:
         emit_elementwise(body);

@@ -22,7 +22,7 @@ struct KernelCodes {
 };
 /// Kernels of equal code share one.
 KernelCodes kernel_codes(const ProgramSet& set);
-/// A function of KernelFunction's type for each.
-std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, std::span<const KernelCode> codes);
+/// A function of KernelFunction's type for each, for registers of so many bits.
+std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, std::span<const KernelCode> codes, int simd_bits);
 
 }  // namespace tercet::codegen

@@ -1,6 +1,7 @@
 #include "codegen/run/context.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "codegen/run/frame.h"
 #include "interpreter/engine/evaluate.h"
@@ -26,7 +27,7 @@ class FreshSizes {
 }  // namespace
 
 std::vector<Array> CompiledContext::run(const Program& program, std::vector<Array> arguments) {
-  return ProgramFrame(program, *this, code_.kernels[program.number], options_).run(std::move(arguments));
+  return ProgramFrame(program, *this, code_, options_).run(std::move(arguments));
 }
 
 namespace {
@@ -55,6 +56,7 @@ bool CompiledContext::run_lanes(const Function& body, int64_t length, const std:
   const Poll asked = [this] { poll(); };
   RunOptions one = options_;
   one.threads = 1;   // the lanes are what runs together
+  std::atomic<int64_t> marks{2 * length};   // around each lane
   arena_of(options_.threads).execute([&] {
     BudgetScope budget_scope(budget);
     PollScope poll_scope(&asked);
@@ -63,8 +65,10 @@ bool CompiledContext::run_lanes(const Function& body, int64_t length, const std:
       lanes.alone_ = true;
       lanes.dims = dims;
       for (int64_t i = begin; i < end; ++i) results[static_cast<size_t>(i)] = lanes.run_body(body, arguments(i));
+      marks += lanes.effects_;
     });
   });
+  effects_ += marks;
   return true;
 }
 

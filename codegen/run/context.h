@@ -1,6 +1,6 @@
 // The contexts that compiled programs run in: both stand between a program and the caller's context.
 #pragma once
-#include "codegen/jit/jit.h"
+#include "codegen/jit/tiers.h"
 #include "codegen/plan/program.h"
 #include "codegen/run/threads.h"
 #include "interpreter/ir/eval.h"
@@ -26,13 +26,13 @@ class ForwardingContext : public EvalContext {
 /// The context of a compiled run: bodies and callees run as compiled programs, effects are counted.
 class CompiledContext final : public ForwardingContext {
  public:
-  CompiledContext(EvalContext& outer, const ProgramSet& set, const MachineCode& code, const RunOptions& options)
+  CompiledContext(EvalContext& outer, const ProgramSet& set, TieredCode& code, const RunOptions& options)
       : ForwardingContext(outer), set_(set), code_(code), options_(options) {}
 
   std::vector<Array> run(const Program& program, std::vector<Array> arguments);
   bool run_lanes(const Function& body, int64_t length, const std::function<std::vector<Array>(int64_t)>& arguments,
                  std::vector<std::vector<Array>>& results) override;
-  /// Prints and region marks passed on so far.
+  /// Prints and marks so far: those that a run by the reference comes by up to here.
   int64_t effects() const { return effects_; }
   /// Whether this device has met others in this run: it cannot be repeated on its own then.
   bool met_others() const { return met_; }
@@ -41,20 +41,20 @@ class CompiledContext final : public ForwardingContext {
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
   void report(Diagnostic, LaneIndex) override { throw CheckFailed{}; }
   void print(std::string text, LaneIndex lane) override { ++effects_, outer_.print(std::move(text), std::move(lane)); }
-  void begin_region() override { if (!alone_) ++effects_, outer_.begin_region(); }
-  void end_region() override { if (!alone_) ++effects_, outer_.end_region(); }
-  void push_lane(int64_t lane) override { if (!alone_) ++effects_, outer_.push_lane(lane); }
-  void pop_lane() override { if (!alone_) ++effects_, outer_.pop_lane(); }
+  void begin_region() override { if (++effects_, !alone_) outer_.begin_region(); }
+  void end_region() override { if (++effects_, !alone_) outer_.end_region(); }
+  void push_lane(int64_t lane) override { if (++effects_, !alone_) outer_.push_lane(lane); }
+  void pop_lane() override { if (++effects_, !alone_) outer_.pop_lane(); }
   Communicator* communicator(int64_t level) override { return met_ = true, outer_.communicator(level); }
   void on_devices(int count, int64_t level, const DeviceWork& work, bool silent) override;
 
  private:
   const ProgramSet& set_;
-  const MachineCode& code_;
+  TieredCode& code_;
   const RunOptions& options_;
   int64_t effects_ = 0;
   bool met_ = false;
-  bool alone_ = false;   // of some lanes on a thread of their own: a check that fails ends all of it, so that marks mean nothing
+  bool alone_ = false;   // of some lanes on a thread of their own: a check that fails ends all of it, so that marks are only counted
 };
 
 /// The context of the reference run that follows a failed check: it comes by the same effects in the same order, so the

@@ -21,10 +21,6 @@ int64_t total_bytes(std::span<const Array> arrays) {
 
 }  // namespace
 
-ProgramFrame::ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels,
-                           const RunOptions& options)
-    : p_(program), context_(context), kernels_(kernels), options_(options) {}
-
 std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   const Function& f = *p_.function;
   TERCET_CHECK(arguments.size() == f.params.size());
@@ -61,10 +57,10 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
 
 /// Runs the steps of a band together where that pays; false when they are left to run one after another.
 bool ProgramFrame::run_band(const Band& band) {
-  BandLaunch launch{p_, band, kernels_, sizes_.data(), options_};
   std::span<const Step> steps(p_.steps.data() + band.first, band.count);
   for (const Step& s : steps)
     if (!is_possible(std::get<KernelStep>(s.what))) return false;
+  const BandLaunch launch{p_, band, code_for(steps), sizes_.data(), options_};
   if (!runs_in_blocks(launch)) return false;
   context_.poll();
   for (const Step& s : steps) {
@@ -128,16 +124,32 @@ Array ProgramFrame::output(const KernelStep& step, size_t k) {
   return Array::make(dtype, shape);
 }
 
+std::span<const int64_t> ProgramFrame::extents_of(const KernelStep& step) {
+  extents_.clear();
+  for (SizeSlot s : step.extents) extents_.push_back(sizes_[static_cast<size_t>(s)]);
+  return extents_;
+}
+
+const std::vector<KernelFunction>& ProgramFrame::code_for(std::span<const Step> steps) {
+  if (code_.counts()) {
+    int64_t work = 0;
+    for (const Step& s : steps) {
+      const KernelStep& step = std::get<KernelStep>(s.what);
+      work += work_of(p_.kernels[step.kernel], extents_of(step));
+    }
+    code_.will_run(work, options_.threads);
+  }
+  return code_.now().kernels[p_.number];
+}
+
 void ProgramFrame::run_step(const KernelStep& step) {
   const Kernel& kernel = p_.kernels[step.kernel];
   require_readable(step);
   for (size_t k = 0; k < step.written.size(); ++k) values_[step.written[k]] = output(step, k);
   buffers_.clear();
   for (ValueId v : kernel.buffers) buffers_.push_back(values_[v].raw());
-  std::array<int64_t, max_rank + 1> extents;
-  for (size_t l = 0; l < step.extents.size(); ++l) extents[l] = sizes_[static_cast<size_t>(step.extents[l])];
-  Launch launch{kernel,   kernels_[step.kernel], {extents.data(), step.extents.size()},
-                buffers_, sizes_.data(), options_};
+  KernelFunction code = code_for({step_, 1})[step.kernel];
+  Launch launch{kernel, code, extents_of(step), buffers_, sizes_.data(), options_};
   if (run_kernel(launch, context_)) throw CheckFailed{};
 }
 

@@ -1,6 +1,6 @@
 // One run of a program: its values and sizes, and the steps in order.
 #pragma once
-#include "codegen/jit/jit.h"
+#include "codegen/jit/tiers.h"
 #include "codegen/plan/program.h"
 #include "codegen/run/threads.h"
 #include "interpreter/ir/eval.h"
@@ -9,9 +9,8 @@ namespace tercet::codegen {
 
 class ProgramFrame {
  public:
-  /// `kernels`: the machine code of the program's kernels, by number.
-  ProgramFrame(const Program& program, EvalContext& context, const std::vector<KernelFunction>& kernels,
-               const RunOptions& options);
+  ProgramFrame(const Program& program, EvalContext& context, TieredCode& code, const RunOptions& options)
+      : p_(program), context_(context), code_(code), options_(options) {}
   /// Throws CheckFailed when a check does not hold, and what `context` throws.
   std::vector<Array> run(std::vector<Array> arguments);
 
@@ -27,15 +26,19 @@ class ProgramFrame {
   std::vector<Array> operands_of(const Op& op);
   void require_readable(const KernelStep& step) const;
   Array output(const KernelStep& step, size_t k);
+  std::span<const int64_t> extents_of(const KernelStep& step);
+  /// The machine code of the program's kernels, by number, for running these steps.
+  const std::vector<KernelFunction>& code_for(std::span<const Step> steps);
   Shape shape_of(ValueId v) const;
 
   const Program& p_;
   EvalContext& context_;
-  const std::vector<KernelFunction>& kernels_;
+  TieredCode& code_;
   const RunOptions& options_;
   const Step* step_ = nullptr;
   std::vector<Array> values_;
   std::vector<int64_t> sizes_;
+  std::vector<int64_t> extents_;
   std::vector<std::byte*> buffers_;
 };
 

@@ -135,6 +135,12 @@ int64_t work_of(const Kernel& k, int64_t kept, int64_t reduced) {
   return points * kept * k.cost;
 }
 
+int64_t work_of(const Kernel& k, std::span<const int64_t> extents) {
+  int64_t kept = 1, reduced = 1;
+  for (size_t l = 0; l < k.loops.size(); ++l) (k.loops[l].reduced ? reduced : kept) *= extents[l];
+  return work_of(k, kept, reduced);
+}
+
 bool run_kernel(const Launch& launch, EvalContext& context) { return Run(launch, context)(); }
 
 }  // namespace tercet::codegen

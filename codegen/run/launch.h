@@ -16,6 +16,8 @@ inline constexpr int64_t small_work = 400'000;
 
 /// Scalar operations of a kernel with `kept` points of its loops that are not reduced and `reduced` of those that are.
 int64_t work_of(const Kernel& kernel, int64_t kept, int64_t reduced);
+/// Of a kernel with these extents of its loops.
+int64_t work_of(const Kernel& kernel, std::span<const int64_t> extents);
 
 /// ranges[2 l] .. ranges[2 l + 1] is the part of loop l to run, see kernel_abi.h.
 using Ranges = std::array<int64_t, 2 * max_rank + 2>;

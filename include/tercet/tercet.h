@@ -102,12 +102,17 @@ TCT_API void tct_error_release(tct_error* error);
 
 /* ---- engine ---- */
 
+/* Compiled code is optimised once it has run for a while, on a thread of its own that ends when nothing is left to do (AUTO); before
+ * it first runs (ALWAYS); or not (NEVER). The results are the same. */
+enum { TCT_OPTIMIZE_AUTO = 0, TCT_OPTIMIZE_ALWAYS = 1, TCT_OPTIMIZE_NEVER = 2 };
+
 typedef struct tct_engine_options {
   uint32_t size;            /* sizeof *this, set by tct_engine_options_init */
   int32_t threads;          /* that programs use; 0: as many as the process may */
   int32_t simd_bits;        /* 256 or 512; 0: the widest of the machine */
   int32_t interpret;        /* not 0: compile nothing, `jit` means nothing then */
   const char* cache;        /* a folder that keeps compiled code between runs; NULL: none */
+  int32_t optimize;         /* a TCT_OPTIMIZE_… */
 } tct_engine_options;
 TCT_API void tct_engine_options_init(tct_engine_options* options, size_t size);
 /* options NULL: all as after _init. */

@@ -285,6 +285,7 @@ class Engine {
     int simd_bits = 0;            // 256 or 512; 0: the widest of the machine
     bool interpret = false;       // compile nothing
     std::string cache = {};       // a folder for compiled code; "": none
+    int optimize = TCT_OPTIMIZE_AUTO;
   };
   Engine() : Engine(Options()) {}
   explicit Engine(const Options& options) {
@@ -294,6 +295,7 @@ class Engine {
     o.simd_bits = options.simd_bits;
     o.interpret = options.interpret;
     o.cache = options.cache.empty() ? nullptr : options.cache.c_str();
+    o.optimize = options.optimize;
     tct_engine* out = nullptr;
     tct_error* error = nullptr;
     detail::check(tct_engine_create(&o, &out, &error), error);

@@ -85,8 +85,15 @@ Sym assertion(Elaborator& e, A& a) {
   const Leaf* c = a[0]->leaf();
   if (!c || c->type.dtype != DType::Bool || c->type.rank() != 0)
     e.error(Kind::Type, fmt::format("assert takes one bool, and this is {}", describe(*a[0])), "ask all(c) of an array");
-  std::string message = absent(a[1]) ? "assertion failed" : e.static_string(*a[1], "assert's message");
-  e.emit_effect(assert_op, {e.use(*c)}, {{"message", message}});
+  if (absent(a[1])) {
+    e.emit_effect(assert_op, {e.use(*c)}, {{"message", std::string("assertion failed")}});
+    return Sym::unit();
+  }
+  const Leaf* message = a[1]->leaf();
+  if (!message || message->type.dtype != DType::Str || message->type.rank() != 0)
+    e.error(Kind::Type, fmt::format("assert's message is a text, and this is {}", describe(*a[1])), "write f\"{x}\" for the text of a value");
+  if (std::optional<std::string> known = e.known_string(*message)) e.emit_effect(assert_op, {e.use(*c)}, {{"message", *known}});
+  else e.emit_effect(assert_text_op, {e.use(*c), e.use(*message)}, {});
   return Sym::unit();
 }
 

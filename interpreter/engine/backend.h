@@ -10,11 +10,16 @@
 
 namespace tercet {
 
+/// When compiled code is optimised: Auto once it has run for a while, in the background (until then it runs as it came out of a
+/// quick compilation); Always before it first runs; Never. Results are the same.
+enum class Optimize : uint8_t { Auto, Always, Never };
+
 struct CompileOptions {
   int threads = 0;          // 0: as many as the process may use
   int simd_bits = 0;        // 0: the widest of this machine; 256 or 512
   int64_t block_bytes = 0;  // memory that kernels which run row by row together go through at once; 0: part of a cache
   bool fast_math = false;   // results may differ from the reference in their last bits, and in the sign of zero
+  Optimize optimize = Optimize::Auto;
 };
 
 /// A function made ready to run. Immutable; any number of threads may run it.

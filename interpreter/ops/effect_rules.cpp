@@ -30,8 +30,9 @@ Lanes::Lanes(const Op& op, std::span<const Array> in)
   }
   if (rank_ && !in.empty()) for (size_t k = 0; k < rank_; ++k) sizes_.push_back(in[0].shape[k]);
   if (!has_ids(op)) return;
-  const int64_t step = sizes_[0] ? in[1].count() / sizes_[0] : 0;
-  for (int64_t t = 0; t < sizes_[0]; ++t) ids_.push_back(in[1].data<int64_t>()[t * step]);
+  const Array& ids = in[static_cast<size_t>(op.attrs.get_or<int64_t>("ids_at", 1))];
+  const int64_t step = sizes_[0] ? ids.count() / sizes_[0] : 0;
+  for (int64_t t = 0; t < sizes_[0]; ++t) ids_.push_back(ids.data<int64_t>()[t * step]);
 }
 
 LaneIndex Lanes::index(int64_t lane) const {
@@ -100,6 +101,7 @@ std::vector<BatchedValue> flat_check(BatchContext& c, const Function&, const Op&
   for (const BatchedValue& v : in.first(operands)) inputs.push_back(p ? v.value : c.mapped(v, op.span));
   std::vector<Dim> dims = inputs.empty() ? std::vector<Dim>{c.lanes()} : e.dims(inputs[0]);
   auto spread_out = [&](ValueId of_lanes) { return e.spread(p ? e.take(of_lanes, c.ids(*p, op.span)) : of_lanes, dims, {0}); };
+  if (p && operands != 1) attrs.set("ids_at", static_cast<int64_t>(operands));
   if (p) inputs.push_back(e.spread(c.ids(*p, op.span), dims, {0}));
   if (sized)
     for (const Dim& d : sizes) inputs.push_back(spread_out(c.sizes_of_lanes(d, op.span)));

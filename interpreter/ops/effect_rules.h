@@ -1,6 +1,6 @@
 // Rules of rows with effects. Attr "lanes" counts the leading axes that are lanes of enclosing vmaps; with attr "has_live"
 // the last operand is a mask over them, and dead lanes neither fail nor print.
-// Attr "ids": the lanes' sizes differ, and operand 1 is the lane of each element of operand 0 (axis 0 is packed, batching.h);
+// Attr "ids": the lanes' sizes differ, and operand 1 (attr "ids_at": that one) is the lane of each element of operand 0 (axis 0 is packed, batching.h);
 // "lanes" then counts the lane axes of inner vmaps alone, of which axis 0 is the first, and the mask is over axis 0 and them.
 // Attr "sized": sizes that differ between lanes are operands, the last ones, one for each element.
 // Attr "shared" counts further vmaps, inside those, whose lanes all share the operands: a failure is their first lane's.

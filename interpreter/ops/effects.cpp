@@ -161,6 +161,32 @@ std::vector<Array> eval_assert(EvalContext& context, const Function&, const Op& 
   });
   return {};
 }
+/// The same with the message as operand 1, one for each lane. Compiled code only asks the condition: what it was, the reference finds out.
+std::vector<Array> eval_assert_text(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
+  const bool* condition = in[0].data<bool>();
+  report_first(context, op, in, [&](int64_t i) { return !condition[i]; }, [&](int64_t i) {
+    Diagnostic d;
+    d.kind = Kind::Assert;
+    d.message = in[1].data<StringRef>()[i].view();
+    return d;
+  });
+  return {};
+}
+std::vector<ValueId> expand_assert_text(Builder& b, const Op& op) {
+  std::vector<ValueId> inputs{op.inputs[0]};
+  inputs.insert(inputs.end(), op.inputs.begin() + 2, op.inputs.end());
+  Attrs attrs = op.attrs;
+  attrs.set("message", std::string());
+  attrs.set("ids_at", int64_t{1});
+  b.emit_many(assert_op, std::move(inputs), std::move(attrs), op.span);
+  return {};
+}
+std::vector<Sample> assert_text_samples() {
+  Array yes = Array::make(DType::Bool, {});
+  *yes.data<bool>() = true;
+  std::string_view text = "never";
+  return {{{yes, Array::strings({&text, 1}).reshaped({})}, {}}};
+}
 std::vector<Sample> assert_samples() {
   Array yes = Array::make(DType::Bool, {});
   *yes.data<bool>() = true;
@@ -216,7 +242,7 @@ Num condition_is_false(std::span<const Num> x, std::span<const Num>) { return ne
 
 constexpr NotDifferentiable no_result{"it has no result"};
 
-constexpr OpDef check_row(const char* name, const char* doc, EvalRule eval, CodeCheck code, Samples samples) {
+constexpr OpDef check_row(const char* name, const char* doc, EvalRule eval, Code code, Samples samples) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Check, .ragged = RaggedRule::Dense, .infer = infer_nothing, .eval = eval,
           .batch = BatchCustom{batch_check, flat_check}, .diff = no_result, .code = code, .samples = samples};
 }
@@ -233,12 +259,13 @@ const OpDef check_window_op = check_row("check_window", "Windows fit.", eval_che
 const OpDef check_nonzero_op = check_row("check_nonzero", "No divisor is zero.", eval_check_nonzero, CodeCheck{divisor_is_zero}, check_nonzero_samples);
 const OpDef check_dims_op = check_row("check_dims", "Two sizes go together.", eval_check_dims, CodeCheck{nullptr}, check_dims_samples);
 const OpDef assert_op = check_row("assert", "A condition holds.", eval_assert, CodeCheck{condition_is_false}, assert_samples);
+const OpDef assert_text_op = check_row("assert_text", "A condition holds, else there is this to say.", eval_assert_text, CodeExpand{expand_assert_text}, assert_text_samples);
 const OpDef print_op = output_row("print", "A line on standard output.", eval_print, batch_output);
 const OpDef region_begin_op = output_row("region_begin", "From here on effects are ordered by lane.", eval_region_begin, batch_region);
 const OpDef region_end_op = output_row("region_end", "Effects since the region began act, lane by lane.", eval_region_end, batch_region);
 
 namespace {
-constexpr const OpDef* rows[] = {&check_index_op, &check_id_op, &check_window_op, &check_nonzero_op, &check_dims_op, &assert_op, &print_op, &region_begin_op, &region_end_op};
+constexpr const OpDef* rows[] = {&check_index_op, &check_id_op, &check_window_op, &check_nonzero_op, &check_dims_op, &assert_op, &assert_text_op, &print_op, &region_begin_op, &region_end_op};
 }
 const Family effect_rows = rows;
 

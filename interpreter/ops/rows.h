@@ -28,7 +28,7 @@ extern const OpDef cholesky_op, triangular_solve_op, solve_op, det_op, slogdet_o
 // sizes.cpp
 extern const OpDef as_size_op, dim_value_op;
 // effects.cpp
-extern const OpDef check_index_op, check_window_op, check_nonzero_op, check_dims_op, assert_op, print_op, region_begin_op, region_end_op;
+extern const OpDef check_index_op, check_window_op, check_nonzero_op, check_dims_op, assert_op, assert_text_op, print_op, region_begin_op, region_end_op;
 // random.cpp
 extern const OpDef threefry_op, unit_interval_op, key_words_op, new_keys_op, mark_keys_op, use_key_op;
 // derivatives.cpp

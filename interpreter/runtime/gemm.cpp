@@ -17,8 +17,8 @@ constexpr int64_t few = gemm_in_place;
 
 /// Memory for packed panels, aligned to a cache line, kept by each thread between calls.
 template <class T> T* scratch(int slot, int64_t count) {
-  thread_local std::unique_ptr<std::byte[]> memory[3];
-  thread_local size_t size[3] = {};
+  thread_local std::unique_ptr<std::byte[]> memory[4];
+  thread_local size_t size[4] = {};
   size_t bytes = static_cast<size_t>(count) * sizeof(T) + 64;
   if (size[slot] < bytes) {
     memory[slot].reset(new std::byte[bytes]);
@@ -88,7 +88,8 @@ void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t 
   // Packing pays by what a packed element is used for: with few rows B is read in place, by whole tiles, with few
   // columns A.
   constexpr bool direct = std::is_same_v<T, C>;
-  const bool in_place = direct && b.column_stride == 1 && (rows <= 2 * kernel.tile_rows || (rows <= few && n <= few && k <= few));
+  const bool small = rows <= few && n <= few && k <= few;
+  const bool in_place = direct && b.column_stride == 1 && (rows <= 2 * kernel.tile_rows || small);
   const bool a_in_place = direct && n <= few;
   if (k == 0)
     for (int64_t i = 0; i < rows; ++i) std::fill(c + i * ldc, c + i * ldc + n, C(0));
@@ -124,10 +125,25 @@ void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t 
   }
 }
 
-template <class C> const GemmKernel<C>& kernel_for(GemmIsa isa) {
+template <class C> const GemmKernels<C>& kernels_for(GemmIsa isa) {
   const bool wide = isa == GemmIsa::Avx512 || (isa == GemmIsa::Best && gemm_isa_available(GemmIsa::Avx512));
   if constexpr (std::is_same_v<C, float>) return wide ? gemm_avx512_f32 : gemm_avx2_f32;
   else return wide ? gemm_avx512_f64 : gemm_avx2_f64;
+}
+
+/// The kernel for `n` columns.
+template <class C> const GemmKernel<C>& kernel_for(GemmIsa isa, int64_t n) {
+  const GemmKernels<C>& kernels = kernels_for<C>(isa);
+  return n <= kernels.narrow.tile_columns ? kernels.narrow : kernels.wide;
+}
+
+/// c = a b for an `a` that lies by columns and few columns of b, such as the gradient by a layer's weights: as the transpose of
+/// b' a', where a' is read along its rows and in place. The sums are the same.
+template <class T> void gemm_turned(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa) {
+  T* turned = scratch<T>(3, m * n);
+  gemm_blocked<T, T>(kernels_for<T>(isa).narrow, n, m, k, {b.data, b.column_stride, b.row_stride}, {a.data, a.column_stride, a.row_stride}, turned, m);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) c[i * c_stride + j] = turned[j * m + i];
 }
 
 /// Integers: a row of B at a time, which the compiler vectorises.
@@ -234,13 +250,16 @@ template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa) {
   if (m <= 0 || n <= 0) return;
   if constexpr (std::is_floating_point_v<T>) {
-    gemm_blocked<T, T>(kernel_for<T>(isa), m, n, k, a, b, c, c_stride);
+    const GemmKernel<T>& narrow = kernels_for<T>(isa).narrow;
+    if (a.row_stride == 1 && a.column_stride != 1 && n <= 2 * narrow.tile_rows && m >= narrow.tile_columns)
+      gemm_turned(m, n, k, a, b, c, c_stride, isa);
+    else gemm_blocked<T, T>(kernel_for<T>(isa, n), m, n, k, a, b, c, c_stride);
   } else if constexpr (std::is_same_v<typename Compute<T>::type, float>) {
     // A few rows at a time, so that the f32 sums stay in the cache until they are rounded.
     for (int64_t at = 0; at < m; at += block_rows, a.data += block_rows * a.row_stride) {
       const int64_t some = std::min(block_rows, m - at);
       float* sums = scratch<float>(2, some * n);
-      gemm_blocked<T, float>(kernel_for<float>(isa), some, n, k, a, b, sums, n);
+      gemm_blocked<T, float>(kernel_for<float>(isa, n), some, n, k, a, b, sums, n);
       for (int64_t i = 0; i < some; ++i) narrow_row(sums + i * n, n, c + (at + i) * c_stride);
     }
   } else {

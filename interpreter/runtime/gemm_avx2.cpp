@@ -1,4 +1,4 @@
-// AVX2 tiles: 6 x 2 registers of 8 f32 or 4 f64. This is the baseline every machine of ours has.
+// AVX2: tiles of 6 x 2 or 12 x 1 registers of 8 f32 or 4 f64. This is the baseline every machine of ours has.
 #include <immintrin.h>
 
 #include "interpreter/runtime/gemm_kernel.h"
@@ -39,7 +39,7 @@ struct NarrowF64 {
 
 }  // namespace
 
-const GemmKernel<float> gemm_avx2_f32 = {6, 16, run_rows<NarrowF32, 6, 2>};
-const GemmKernel<double> gemm_avx2_f64 = {6, 8, run_rows<NarrowF64, 6, 2>};
+const GemmKernels<float> gemm_avx2_f32 = {{6, 16, run_columns<NarrowF32, 6, 2>}, {12, 8, run_columns<NarrowF32, 12, 1>}};
+const GemmKernels<double> gemm_avx2_f64 = {{6, 8, run_columns<NarrowF64, 6, 2>}, {12, 4, run_columns<NarrowF64, 12, 1>}};
 
 }  // namespace tercet

@@ -1,4 +1,4 @@
-// AVX-512 tiles: 6 x 4 registers of 16 f32 or 8 f64. Called only where the processor has it.
+// AVX-512: tiles of 6 x 4 or 12 x 2 registers of 16 f32 or 8 f64. Called only where the processor has it.
 #include <immintrin.h>
 
 #include "interpreter/runtime/gemm_kernel.h"
@@ -46,8 +46,8 @@ struct WideF64 {
 
 }  // namespace
 
-const GemmKernel<float> gemm_avx512_f32 = {6, 64, run_rows<WideF32, 6, 4>};
-const GemmKernel<double> gemm_avx512_f64 = {6, 32, run_rows<WideF64, 6, 4>};
+const GemmKernels<float> gemm_avx512_f32 = {{6, 64, run_columns<WideF32, 6, 4>}, {12, 32, run_columns<WideF32, 12, 2>}};
+const GemmKernels<double> gemm_avx512_f64 = {{6, 32, run_columns<WideF64, 6, 4>}, {12, 16, run_columns<WideF64, 12, 2>}};
 
 }  // namespace tercet
 

@@ -18,7 +18,10 @@ template <class T> struct GemmKernel {
   void (*run)(int rows, int columns, int64_t k, GemmLeft<T> a, const T* b, int64_t ldb, T* c, int64_t ldc, bool first);
 };
 
-extern const GemmKernel<float> gemm_avx2_f32, gemm_avx512_f32;
-extern const GemmKernel<double> gemm_avx2_f64, gemm_avx512_f64;
+/// Two shapes that fill the registers: for matrices, and for few columns (or few rows of a product turned round).
+template <class T> struct GemmKernels { GemmKernel<T> wide, narrow; };
+
+extern const GemmKernels<float> gemm_avx2_f32, gemm_avx512_f32;
+extern const GemmKernels<double> gemm_avx2_f64, gemm_avx512_f64;
 
 }  // namespace tercet

@@ -109,18 +109,7 @@ struct Exp2 {
   template <class N> TERCET_MATH N apply(N x) { return by_width<Exp2F32, Exp2F64>(x); }
 };
 
-/// expm1(x) = 2^n (1 + p) - 1 as hi + lo, for |x| < 80 (f32) or 700 (f64) and not tiny. Valid as a Pair.
-struct Expm1PairF32 {
-  template <class N> TERCET_MATH Pair<N> apply(N x) {
-    auto [hi, lo, n] = ReduceExpF32::apply(x);
-    N r = hi + lo;
-    // The polynomial is relative to r; what r lost of lo is added with it.
-    N rest = fma(poly<coefficient::expm1_f32>(r) * r, r, lo - (r - hi));
-    N power = power_of_two_f32(n);
-    auto [sum, error] = fast_two_sum(power - like(x, 1), power * r);
-    return fast_two_sum(sum, fma(power, rest, error));
-  }
-};
+/// expm1(x) = 2^n (1 + p) - 1 as hi + lo, for |x| < 700 and not tiny. Valid as a Pair.
 struct Expm1PairF64 {
   template <class N> TERCET_MATH Pair<N> apply(N x) {
     auto [hi, lo, n] = ReduceExpF64::apply(x);

@@ -61,15 +61,26 @@ template <class N> [[gnu::always_inline]] inline N over_two_more(Pair<N> p) {
   return fma(remainder, inverse, q);
 }
 
-/// tanh x = p / (p + 2) with p = expm1(2|x|) kept to more than working precision.
+/// tanh x = x + x^3 q(x^2) up to 0.906; above that (E - 1) / (E + 1) with E = exp(2|x|): E + 1 is rounded once, and E - 1 is exactly 2
+/// less, so that a rounding error shrinks by 2 / (E + 1). From 8.66, where that stops being exact, the
+/// result is the last number before 1, then 1.
 struct TanhF32 {
   template <class N> TERCET_MATH N apply(N x) {
-    N ax = absolute(x);
-    auto p = Expm1PairF32::apply(clamp_keeping_nan(ax + ax, 0, 24));
-    N y = over_two_more(p);
-    return with_sign(select(ax < like(x, 0x1p-13), ax, y), x);
+    N ax = absolute(x), z = ax * ax;
+    // The first term apart: the rounding of the others, which are a quarter of it, counts less.
+    N rest = fma(z, like(x, coefficient::tanh_f32[0]), z * z * poly<coefficient::tanh_f32, 1>(z));
+    N near = fma(ax, rest, ax);
+    N limited = select(ax > like(x, 8.66), like(x, 8.66), ax);   // NaN stays
+    auto k = NearestF32::apply(fma(limited, like(x, 0x1.715476p+1), like(x, NearestF32::shift)));
+    N r = fma(k.value, like(x, -0x1.62e43p-2), limited);
+    N power = power_of_two_f32(k.integer);
+    N above = fma(power, r * poly<coefficient::exp_double_f32>(r), power + like(x, 1));
+    N far = (above - like(x, 2)) / above;
+    N y = select(ax > like(x, 9.02), like(x, 1), select(ax < like(x, 0.906), near, far));
+    return with_sign(y, x);
   }
 };
+/// tanh x = p / (p + 2) with p = expm1(2|x|) kept to more than working precision.
 struct TanhF64 {
   template <class N> TERCET_MATH N apply(N x) {
     N ax = absolute(x);

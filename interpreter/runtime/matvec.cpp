@@ -1,4 +1,8 @@
+// A square tile is read row by row and turned round in registers, so that one vector holds one element of each row: memory is read in
+// whole vectors, and each row's sum still is a chain of its own, in its lane.
 #include "interpreter/runtime/matvec.h"
+
+#include <immintrin.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,47 +14,128 @@
 namespace tercet {
 namespace {
 
-/// R rows side by side: a chain alone waits for each of its steps, R of them keep the arithmetic busy. Not to be packed into
-/// vectors: gathering one element of each row costs more than it saves.
-template <int R, class C> __attribute__((optimize("no-tree-slp-vectorize"))) void chains(int64_t k, const C* const* rows, const C* vector, C* sums) {
-  C acc[R];
-  for (int r = 0; r < R; ++r) acc[r] = sums[r];
-  for (int64_t p = 0; p < k; ++p) {
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) acc[r] = std::fma(rows[r][p], vector[p], acc[r]);
+struct TileF32 {
+  using Scalar = float;
+  using Vector = __m256;
+  static constexpr int lanes = 8;
+  static Vector load(const float* p) { return _mm256_loadu_ps(p); }
+  static Vector load_some(const float* p, int count) {
+    return _mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
   }
-  for (int r = 0; r < R; ++r) sums[r] = acc[r];
+  static void store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
+  static Vector fma(Vector a, float b, Vector c) { return _mm256_fmadd_ps(a, _mm256_set1_ps(b), c); }
+  static void transpose(Vector* x) {
+    Vector a[8], b[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i += 2) a[i] = _mm256_unpacklo_ps(x[i], x[i + 1]), a[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 8
+      for (int j = 0; j < 2; ++j) {   // columns 2j and 2j + 1 of either half
+        b[i + 2 * j] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0x44);
+        b[i + 2 * j + 1] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0xee);
+      }
+#pragma GCC unroll 8
+    for (int i = 0; i < 4; ++i) {
+      x[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+      x[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+    }
+  }
+};
+struct TileF64 {
+  using Scalar = double;
+  using Vector = __m256d;
+  static constexpr int lanes = 4;
+  static Vector load(const double* p) { return _mm256_loadu_pd(p); }
+  static Vector load_some(const double* p, int count) {
+    return _mm256_maskload_pd(p, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3)));
+  }
+  static void store(double* p, Vector v) { _mm256_storeu_pd(p, v); }
+  static Vector fma(Vector a, double b, Vector c) { return _mm256_fmadd_pd(a, _mm256_set1_pd(b), c); }
+  static void transpose(Vector* x) {
+    const Vector even = _mm256_unpacklo_pd(x[0], x[1]), odd = _mm256_unpackhi_pd(x[0], x[1]);
+    const Vector even_below = _mm256_unpacklo_pd(x[2], x[3]), odd_below = _mm256_unpackhi_pd(x[2], x[3]);
+    x[0] = _mm256_permute2f128_pd(even, even_below, 0x20);
+    x[1] = _mm256_permute2f128_pd(odd, odd_below, 0x20);
+    x[2] = _mm256_permute2f128_pd(even, even_below, 0x31);
+    x[3] = _mm256_permute2f128_pd(odd, odd_below, 0x31);
+  }
+};
+template <class C> using TileOf = std::conditional_t<std::is_same_v<C, float>, TileF32, TileF64>;
+
+/// Columns [at, at + count) of as many rows as there are lanes, put to the chains in `acc`; count is `lanes` when `whole`.
+template <class C, bool whole>
+[[gnu::always_inline]] inline void chain_tile(const C* const* rows, int64_t at, int64_t count, const C* vector, typename TileOf<C>::Vector& acc) {
+  using Tile = TileOf<C>;
+  constexpr int64_t ahead = 1024 / sizeof(C);   // what is asked of memory before it is read
+  typename Tile::Vector tile[Tile::lanes];
+#pragma GCC unroll 8
+  for (int r = 0; r < Tile::lanes; ++r) {
+    if constexpr (whole) tile[r] = Tile::load(rows[r] + at), __builtin_prefetch(rows[r] + at + ahead);
+    else tile[r] = Tile::load_some(rows[r] + at, static_cast<int>(count));
+  }
+  Tile::transpose(tile);
+#pragma GCC unroll 8
+  for (int p = 0; p < Tile::lanes; ++p)
+    if (whole || p < count) acc = Tile::fma(tile[p], vector[at + p], acc);
 }
 
+/// Rows summed side by side, in two blocks: while the chains of one wait for their steps the other's tile is turned round.
+template <class C> constexpr int together = 2 * TileOf<C>::lanes;
+
+/// sums[r] = chain of fma(rows[r][p], vector[p], sums[r]), p over [0, k), r < together. The second block is some columns behind the first:
+/// in a matrix whose rows are 4 KB or a multiple apart, one column of sixteen rows does not fit the first-level cache.
+template <class C> void chains(int64_t k, const C* const* rows, const C* vector, C* sums) {
+  using Tile = TileOf<C>;
+  constexpr int lanes = Tile::lanes;
+  const int64_t whole = k / lanes * lanes, behind = std::min<int64_t>(512, k / 8 / lanes * lanes);
+  auto first = Tile::load(sums), second = Tile::load(sums + lanes);
+  int64_t p = 0;
+  for (; p < behind; p += lanes) chain_tile<C, true>(rows, p, lanes, vector, first);
+  for (; p < whole; p += lanes) {
+    chain_tile<C, true>(rows, p, lanes, vector, first);
+    chain_tile<C, true>(rows + lanes, p - behind, lanes, vector, second);
+  }
+  for (p -= behind; p < whole; p += lanes) chain_tile<C, true>(rows + lanes, p, lanes, vector, second);
+  if (p < k) {
+    chain_tile<C, false>(rows, p, k - p, vector, first);
+    chain_tile<C, false>(rows + lanes, p, k - p, vector, second);
+  }
+  Tile::store(sums, first);
+  Tile::store(sums + lanes, second);
+}
+
+/// Rows that are too few to fill vectors, one after another.
+constexpr int64_t few_rows = 2;
+
 template <class C> void some_chains(int64_t count, int64_t k, const C* const* rows, const C* vector, C* sums) {
-  if (count == 8) return chains<8>(k, rows, vector, sums);
-  for (int64_t r = 0; r < count; ++r) chains<1>(k, rows + r, vector, sums + r);
+  if (count > few_rows) return chains(k, rows, vector, sums);
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t p = 0; p < k; ++p) sums[r] = std::fma(rows[r][p], vector[p], sums[r]);
 }
 
 }  // namespace
 
 template <class T> void chain_rows(int64_t begin, int64_t end, int64_t k, const T* matrix, const T* vector, T* out) {
   using C = typename Compute<T>::type;
-  constexpr int64_t block = 512;
+  constexpr int64_t block = 512, some = together<C>;
   PollCounter polls;
-  for (int64_t i = begin; i < end; i += 8) {
-    const int64_t count = std::min<int64_t>(8, end - i);
+  for (int64_t i = begin; i < end; i += some) {
+    const int64_t count = std::min(some, end - i);
     polls.add(count * k);
-    C sums[8] = {};
-    const C* rows[8];
+    C sums[some] = {};
+    const C* rows[some];   // the last one as often as others are missing
     if constexpr (std::is_same_v<T, C>) {
-      for (int64_t r = 0; r < count; ++r) rows[r] = matrix + (i + r) * k;
+      for (int64_t r = 0; r < some; ++r) rows[r] = matrix + (i + std::min(r, count - 1)) * k;
       some_chains(count, k, rows, vector, sums);
     } else {   // widened a block at a time
-      C wide[9][block];
+      C wide[some + 1][block];
+      for (int64_t r = 0; r < some; ++r) rows[r] = wide[std::min(r, count - 1)];
       for (int64_t p = 0; p < k; p += block) {
         const int64_t n = std::min(block, k - p);
-        widen_row(vector + p, n, wide[8]);
-        for (int64_t r = 0; r < count; ++r) {
-          widen_row(matrix + (i + r) * k + p, n, wide[r]);
-          rows[r] = wide[r];
-        }
-        some_chains(count, n, rows, wide[8], sums);
+        widen_row(vector + p, n, wide[some]);
+        for (int64_t r = 0; r < count; ++r) widen_row(matrix + (i + r) * k + p, n, wide[r]);
+        some_chains(count, n, rows, wide[some], sums);
       }
     }
     for (int64_t r = 0; r < count; ++r) out[i + r] = Compute<T>::store(sums[r]);

@@ -35,7 +35,7 @@ std::string brief(const std::string& text, int lines = 30) {
 }
 
 CompileOptions options_for(uint64_t seed) {
-  return {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512, .block_bytes = seed / 4 % 2 ? 16 : 0};
+  return {.threads = seed / 2 % 2 ? 2 : 1, .simd_bits = seed % 2 ? 256 : 512, .block_bytes = seed / 4 % 2 ? 16 : 0, .optimize = seed % 16 < 3 ? Optimize::Always : Optimize::Auto};
 }
 
 /// Gradients of random programs; each difference names its seed.
