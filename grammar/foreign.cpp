@@ -111,7 +111,7 @@ std::optional<ForeignSpelling> foreign_token(TokenType type, std::string_view te
                              std::string(row->help)};
   } else if (type == TokenType::SINGLE_QUOTED) {
     return ForeignSpelling{TokenType::STRING, "strings are written with `\"`",
-                           fmt::format("write \"{}\"", text.size() < 60 ? text.substr(1, text.size() - 2) : "…")};
+                           fmt::format("write \"{}\"; inside a hole of an f-string, give it a name before", text.size() < 60 ? text.substr(1, text.size() - 2) : "…")};
   } else if (const Row* row = find(symbols, text)) {
     return ForeignSpelling{row->instead, fmt::format("`{}` is an operator of another language", text),
                            std::string(row->help)};

@@ -120,7 +120,9 @@ Values Reducer::select(llvm::Value* mask, const Values& b, const Values& a) {
   return out;
 }
 
-Values Reducer::across_lanes(Values state) {
+/// f(lanes below, lanes above) in half as many lanes each time, until one is left.
+template <class F>
+Values Reducer::halved(Values state, F f) {
   for (int half = vector_lanes / 2; half > 0; half /= 2) {
     llvm::SmallVector<int> low, high;
     for (int j = 0; j < half; ++j) {
@@ -132,10 +134,28 @@ Values Reducer::across_lanes(Values state) {
       a.push_back(b_.CreateShuffleVector(v, low));
       b.push_back(b_.CreateShuffleVector(v, high));
     }
-    state = combine(a, b);
+    state = f(a, b);
   }
   for (llvm::Value*& v : state) v = b_.CreateExtractElement(v, uint64_t{0});
   return state;
+}
+
+Values Reducer::across_lanes(Values state) {
+  if (with_position() && state_ != DType::Bool) return first_of_best(state);
+  return halved(std::move(state), [&](const Values& a, const Values& b) { return combine(a, b); });
+}
+
+// The tree's result, found in half the steps: the best value of all lanes, then the lowest position of those that have it.
+Values Reducer::first_of_best(const Values& state) {
+  auto better = [&](Num a, Num b) { return seeks_largest() ? maximum(a, b) : minimum(a, b); };
+  Values best = halved({state[0]}, [&](const Values& a, const Values& b) { return Values{LlvmNumbers::value(better(num(a[0]), num(b[0])))}; });
+  LanesScope scope(n_, vector_lanes);
+  Num everywhere = num(b_.CreateVectorSplat(vector_lanes, best[0])), none = n_.constant_int(DType::I32, largest(DType::I32));
+  Num places = tercet::select(eq(num(state[0]), everywhere), n_.wrap(state[1], DType::I32), none);
+  Values first = halved({LlvmNumbers::value(places)}, [&](const Values& a, const Values& b) {
+    return Values{LlvmNumbers::value(minimum(n_.wrap(a[0], DType::I32), n_.wrap(b[0], DType::I32)))};
+  });
+  return {best[0], first[0]};
 }
 
 std::vector<Reducer> reducers_of(const Kernel& kernel, LlvmNumbers& numbers, llvm::IRBuilder<>& b) {

@@ -35,6 +35,8 @@ class Reducer {
   Values total(const Values& state);
 
  private:
+  template <class F> Values halved(Values state, F f);
+  Values first_of_best(const Values& state);
   bool seeks_largest() const { return kind_ == ReduceKind::Max || kind_ == ReduceKind::ArgMax; }
   bool seeks() const { return seeks_largest() || kind_ == ReduceKind::Min || kind_ == ReduceKind::ArgMin; }
   bool keyed() const { return seeks() && is_float(element_); }

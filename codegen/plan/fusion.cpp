@@ -9,6 +9,7 @@ namespace tercet::codegen {
 namespace {
 
 constexpr int64_t cheap = 6;      // scalar operations that are worth less than a trip through memory
+constexpr int64_t few = 64;       // elements that cost nothing to store
 constexpr int64_t longest = 300;  // operations computed in one expression; bounds the time to compile it
 
 /// Where the readers of a value stand: readers with equal places read each element once, at one position.
@@ -25,6 +26,7 @@ class Fusion {
 
   ValueFacts run() {
     mark_required();
+    read_before_overwritten();
     find_places();
     mark_costly();
     return std::move(facts_);
@@ -53,6 +55,36 @@ class Fusion {
         for (uint32_t i = 0; i < op.outputs; ++i) require(op.output(i));
       if (role == Role::Reshape && !split_axes(f_.type(op.inputs[0]).dims, f_.type(op.output()).dims))
         require(op.inputs[0]);
+    }
+  }
+
+  bool is_small(ValueId v) const {
+    int64_t count = 1;
+    for (const Dim& d : f_.type(v).dims) count *= std::clamp<int64_t>(d.constant().value_or(few + 1), 0, few + 1);
+    return count <= few;
+  }
+  /// A few elements of an array that a scatter takes over are read before it: else the array were needed afterwards, and copied.
+  /// Example: in y[i] = y[i - 1] + y[i] the sum is in memory before y is overwritten.
+  void read_before_overwritten() {
+    for (size_t at = 0; at < f_.ops.size(); ++at)
+      if (role_of(f_, f_.ops[at]) == Role::Scatter) read_before(at, f_.ops[at].inputs[0]);
+  }
+  void read_before(size_t scatter, ValueId array) {
+    std::vector<bool> reads(f_.types.size(), false), late(f_.types.size(), false);   // the array; read at the scatter or later
+    reads[array] = true;
+    for (size_t i = 0; i < scatter; ++i) {
+      const Op& op = f_.ops[i];
+      if (op.outputs == 1 && is_inline(op) && !facts_.in_memory[op.output()])
+        reads[op.output()] = std::any_of(op.inputs.begin(), op.inputs.end(), [&](ValueId v) { return reads[v]; });
+    }
+    for (size_t i = scatter; i < f_.ops.size(); ++i)
+      for (ValueId v : f_.ops[i].inputs) late[v] = true;
+    for (size_t i = scatter; i-- > 0;) {
+      const Op& op = f_.ops[i];
+      if (op.outputs != 1 || !is_inline(op) || !late[op.output()] || !reads[op.output()]) continue;
+      if (is_small(op.output())) facts_.in_memory[op.output()] = true;
+      else
+        for (ValueId v : op.inputs) late[v] = true;
     }
   }
 

@@ -26,8 +26,23 @@ class FreshSizes {
 
 }  // namespace
 
+CompiledContext::CompiledContext(EvalContext& outer, const ProgramSet& set, TieredCode& code, const RunOptions& options)
+    : ForwardingContext(outer), set_(set), code_(code), options_(options) {}
+CompiledContext::~CompiledContext() = default;
+
 std::vector<Array> CompiledContext::run(const Program& program, std::vector<Array> arguments) {
-  return ProgramFrame(program, *this, code_, options_).run(std::move(arguments));
+  if (frames_.empty()) frames_.resize(set_.programs.size());
+  auto& free = frames_[program.number];
+  std::unique_ptr<ProgramFrame> frame;
+  if (free.empty()) {
+    frame = std::make_unique<ProgramFrame>(program, *this, code_, options_);
+  } else {
+    frame = std::move(free.back());
+    free.pop_back();
+  }
+  std::vector<Array> results = frame->run(std::move(arguments));
+  free.push_back(std::move(frame));
+  return results;
 }
 
 namespace {

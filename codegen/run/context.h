@@ -7,6 +7,8 @@
 
 namespace tercet::codegen {
 
+class ProgramFrame;
+
 /// Thrown when a check fails in compiled code. What failed, and where, the reference evaluator finds out.
 struct CheckFailed {};
 
@@ -26,8 +28,8 @@ class ForwardingContext : public EvalContext {
 /// The context of a compiled run: bodies and callees run as compiled programs, effects are counted.
 class CompiledContext final : public ForwardingContext {
  public:
-  CompiledContext(EvalContext& outer, const ProgramSet& set, TieredCode& code, const RunOptions& options)
-      : ForwardingContext(outer), set_(set), code_(code), options_(options) {}
+  CompiledContext(EvalContext& outer, const ProgramSet& set, TieredCode& code, const RunOptions& options);
+  ~CompiledContext() override;
 
   std::vector<Array> run(const Program& program, std::vector<Array> arguments);
   bool run_lanes(const Function& body, int64_t length, const std::function<std::vector<Array>(int64_t)>& arguments,
@@ -52,6 +54,7 @@ class CompiledContext final : public ForwardingContext {
   const ProgramSet& set_;
   TieredCode& code_;
   const RunOptions& options_;
+  std::vector<std::vector<std::unique_ptr<ProgramFrame>>> frames_;   // by program; those that do not run: a loop's body takes them again
   int64_t effects_ = 0;
   bool met_ = false;
   bool alone_ = false;   // of some lanes on a thread of their own: a check that fails ends all of it, so that marks are only counted

@@ -25,10 +25,12 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   const Function& f = *p_.function;
   TERCET_CHECK(arguments.size() == f.params.size());
   check_stack({});
-  values_.resize(f.types.size());
-  sizes_.resize(p_.sizes.slot_count());
-  for (size_t i = 0; i < arguments.size(); ++i) values_[f.params[i]] = std::move(arguments[i]);
+  if (values_.empty()) {
+    values_.resize(f.types.size());
+    sizes_.resize(p_.sizes.slot_count());
+  }
   for (const auto& [v, array] : p_.constants) values_[v] = array;
+  for (size_t i = 0; i < arguments.size(); ++i) values_[f.params[i]] = std::move(arguments[i]);
   for (const SizeTable::Symbol& s : p_.sizes.free_symbols())
     if (auto known = context_.dims.find(s.id); known != context_.dims.end())
       sizes_[static_cast<size_t>(s.slot)] = known->second;
@@ -50,8 +52,10 @@ std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
     if (!step_->binds.empty()) p_.sizes.evaluate(static_cast<int>(at) + 1, sizes_.data());
   }
   std::vector<Array> results;
+  results.reserve(f.results.size());
   for (ValueId v : f.results) results.push_back(values_[v]);
-  values_.clear();
+  for (Array& a : values_)
+    if (a.buffer) a = Array{};
   return results;
 }
 

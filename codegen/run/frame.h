@@ -11,7 +11,7 @@ class ProgramFrame {
  public:
   ProgramFrame(const Program& program, EvalContext& context, TieredCode& code, const RunOptions& options)
       : p_(program), context_(context), code_(code), options_(options) {}
-  /// Throws CheckFailed when a check does not hold, and what `context` throws.
+  /// Any number of times, unless it throws: CheckFailed when a check does not hold, and what `context` throws.
   std::vector<Array> run(std::vector<Array> arguments);
 
  private:

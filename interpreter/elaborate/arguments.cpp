@@ -20,7 +20,7 @@ int64_t Elaborator::static_int(const Sym& value, const char* what) {
   if (x->constant) return x->constant->integer;
   std::string message = fmt::format("{} must be known before the program runs", what);
   require_static(*x, message, span_);
-  error(Kind::Value, message, "write it as a number");
+  error(Kind::Value, message, "write it as a number, or as a name whose value no loop changes");
 }
 
 bool Elaborator::static_bool(const Sym& value, const char* what) {

@@ -79,6 +79,7 @@ Sym arange(Elaborator& e, A& a) {
     DType natural = promote(promote(start.type.dtype, start.weak, stop.type.dtype, stop.weak, &weak), weak, step.type.dtype, step.weak, &weak);
     if (natural == DType::I64 && weak) natural = DType::I32;   // a size alone does not make the numbers wide
     DType dtype = dtype_argument(e, a[3], natural);
+    if (!step.constant) return e.strided(start, e.binary(ast::BinaryOp::Subtract, e.cast(stop, DType::I64), e.cast(start, DType::I64)), step, dtype, "`step` of arange");
     int64_t by = e.static_int(step, "`step` of arange");
     if (by == 0) e.error(Kind::Value, "`step` of arange is not 0");
     Dim count;

@@ -170,7 +170,8 @@ NamedLeaves columns_of(Elaborator& e, const char* what, const Sym& table) {
   for (size_t i = 0; i < r->names.size(); ++i) {
     columns.emplace_back(r->names[i], e.array(r->values[i], what));
     const Leaf& column = columns.back().second;
-    if (column.type.rank() == 0) e.error(Kind::Type, fmt::format("column `{}` has no rows: it is {}", r->names[i], describe(column)));
+    if (column.type.rank() == 0) e.error(Kind::Type, fmt::format("column `{}` has no rows: it is {}", r->names[i], describe(column)),
+                                           "a column is an array; vmap(f)(xs) gives one value for each element, as in vmap(len)(texts)");
     e.require_equal(columns[0].second.type.dims[0], column.type.dims[0], fmt::format("column `{}` has {{left}} rows, `{}` has {{right}}", r->names[0], r->names[i]));
   }
   return columns;

@@ -42,11 +42,29 @@ Leaf distances(Elaborator& e, const Leaf& a, const Leaf& b) {
 Sym edit_distance(Elaborator& e, A& a) { return distances(e, text(e, *a[0], "edit_distance"), text(e, *a[1], "edit_distance")); }
 
 constexpr char starts_name[] = "starts_with", ends_name[] = "ends_with", contains_name[] = "contains", find_name[] = "find", matches_name[] = "matches";
+
+/// The row that takes its other texts as operands, element by element; everything broadcast to one shape.
+Sym with_each(Elaborator& e, const std::string& name, std::span<const Leaf> texts) {
+  if (std::any_of(texts.begin(), texts.end(), [](const Leaf& x) { return x.type.is_ragged(); }))
+    return e.rows_together(texts, [&](std::span<const Leaf> x) { return with_each(e, name, x); });
+  std::vector<Dim> dims = e.common_dims(texts);
+  std::vector<ValueId> operands;
+  for (const Leaf& x : texts) operands.push_back(e.use(e.broadcast_to(x, dims)));
+  return e.emit(*find_op(name + "_each"), std::move(operands));
+}
+bool is_fixed(Elaborator& e, const Sym& value) {
+  const Leaf* x = value.leaf();
+  return !x || x->type.dtype != DType::Str || e.known_string(*x);
+}
+
 template <const char* Name> Sym text_with(Elaborator& e, A& a) {
+  if (Name != std::string_view("matches") && !is_fixed(e, *a[1])) return with_each(e, Name, std::array<Leaf, 2>{text(e, *a[0], Name), *a[1]->leaf()});
   return e.emit(*find_op(Name), {e.use(text(e, *a[0], Name))}, {{"text", e.static_string(*a[1], "the part")}});
 }
 
 Sym replace(Elaborator& e, A& a) {
+  if (a[1]->leaf() && a[2]->leaf() && (!is_fixed(e, *a[1]) || !is_fixed(e, *a[2])))
+    return with_each(e, "replace", std::array<Leaf, 3>{text(e, *a[0], "replace"), text(e, *a[1], "replace"), text(e, *a[2], "replace")});
   return e.emit(*find_op("replace"), {e.use(text(e, *a[0], "replace"))}, {{"from", e.static_string(*a[1], "`from`")}, {"to", e.static_string(*a[2], "`to`")}});
 }
 
@@ -106,7 +124,7 @@ Leaf rows(Elaborator& e, const Sym& value, const char* what) {
 Sym lengths(Elaborator& e, A& a) {
   Leaf x = e.array(*a[0], "lengths");
   if (!x.type.is_ragged()) {
-    if (x.type.rank() < 2) e.error(Kind::Type, fmt::format("`lengths` takes rows, and this is {}", describe(x)));
+    if (x.type.rank() < 2) e.error(Kind::Type, fmt::format("`lengths` takes rows, and this is {}", describe(x)), x.type.dtype == DType::Str ? "vmap(len)(texts) gives the length of each text" : "");
     return e.full({x.type.dims[0]}, size_leaf(x.type.dims[1]), DType::I64);
   }
   return e.emit(*find_op("lengths"), {e.use(x)});

@@ -117,6 +117,7 @@ class Elaborator {
   std::vector<Dim> common_dims(std::span<const Leaf> arguments);    // with checks where they are needed
   Leaf full(const std::vector<Dim>& dims, const Leaf& value, DType dtype);
   Leaf iota(const Dim& size, DType dtype);
+  Leaf strided(const Leaf& start, const Leaf& span, const Leaf& step, DType dtype, const char* what);   // upwards; the step is checked when it runs
   Leaf reshape(const Leaf& x, const std::vector<Dim>& dims);
   Leaf transpose(const Leaf& x, const std::vector<int64_t>& perm);
   Leaf move_axis(const Leaf& x, int64_t from, int64_t to);
@@ -139,6 +140,7 @@ class Elaborator {
   std::string print_template(const Sym& value, bool top, std::vector<ValueId>& operands);
   Leaf dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& converted);
   Leaf array_literal(const std::vector<Sym>& elements);
+  Sym columns_or_array(const std::vector<Sym>& elements);
   bool ragged_literal(std::span<const Leaf> parts, Leaf& out);
 
   Sym apply(const Sym& function, std::vector<CallArgument> arguments, Span span);
@@ -225,6 +227,7 @@ class Elaborator {
   struct Advanced;
   Dim slice_bound(const ast::ExprPtr& e, const Dim& n, const Dim& absent, int64_t low);
   IndexPart slice_part(const ast::IndexItem& item, const Dim& n, int64_t axis);
+  IndexPart strided_part(const ast::IndexItem& item, const Dim& n, int64_t axis, const Leaf& step);
   Leaf read_basic(Leaf x, const std::vector<IndexPart>& parts);
   Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
   Advanced advanced(const std::vector<IndexPart>& parts);

@@ -84,7 +84,7 @@ Sym Elaborator::eval(const ast::Expr& e) {
   if (auto* n = e.as<ast::ArrayLiteral>()) {
     std::vector<Sym> elements;
     for (const auto& x : n->elements) elements.push_back(expr(x));
-    return array_literal(elements);
+    return columns_or_array(elements);
   }
   if (auto* n = e.as<ast::Comprehension>()) return comprehension(*n);
   if (e.as<ast::Block>()) return block(e, needed);
@@ -342,6 +342,24 @@ bool Elaborator::ragged_literal(std::span<const Leaf> parts, Leaf& out) {
   }
   out = emit(*find_op("ragged"), {use(concat(fitted, 0)), use(array_literal(std::vector<Sym>(lengths.begin(), lengths.end())))});
   return true;
+}
+
+/// Records of the same names give a record of columns, as they do from vmap; everything else is an array.
+Sym Elaborator::columns_or_array(const std::vector<Sym>& elements) {
+  const auto* first = elements.empty() ? nullptr : elements[0].as<Sym::Record>();
+  if (!first) return array_literal(elements);
+  Sym::Record out{first->names, {}};
+  for (size_t k = 0; k < first->names.size(); ++k) {
+    std::vector<Sym> column;
+    for (const Sym& element : elements) {
+      const auto* r = element.as<Sym::Record>();
+      if (!r || r->names != first->names)
+        error(Kind::Type, fmt::format("the elements of an array are of one kind: {} against {}", describe(elements[0]), describe(element)), "records have the same names, in the same order");
+      column.push_back(r->values[k]);
+    }
+    out.values.push_back(columns_or_array(column));
+  }
+  return out;
 }
 
 Leaf Elaborator::array_literal(const std::vector<Sym>& elements) {

@@ -61,6 +61,7 @@ struct Elaborator::IndexPart {
   Dim start, size;         // Slice, Fixed (one element), Window (size)
   int64_t step = 1;
   Leaf index;              // Array: integers; Window: the start
+  bool strided = false;   // a slice whose step is known only when it runs
 };
 
 namespace {
@@ -147,6 +148,9 @@ std::vector<Elaborator::IndexPart> Elaborator::index_parts(const Leaf& x, const 
     }
   }
   whole(x.type.rank());
+  const bool strided = std::any_of(parts.begin(), parts.end(), [](const IndexPart& p) { return p.strided; });
+  if (strided && std::count_if(parts.begin(), parts.end(), [](const IndexPart& p) { return p.form == IndexPart::Form::Array; }) > 1)
+    error(Kind::Unsupported, "a slice whose step is known only when it runs stands beside no index array and no other such slice", "index in two steps: x[a][:, ::k]");
   return parts;
 }
 
@@ -201,7 +205,9 @@ Elaborator::IndexPart Elaborator::slice_part(const IndexItem& item, const Dim& n
     emit_effect(check_window_op, {use(start)}, {{"length", n}, {"size", size}});
     return {IndexPart::Form::Window, axis, 0, size, 1, start};
   }
-  int64_t step = item.step ? static_int(expr(item.step), "a slice's step") : 1;
+  const Sym given = item.step ? expr(item.step) : Sym(int_leaf(1));
+  if (const Leaf* s = given.leaf(); s && !s->constant && s->type.rank() == 0 && is_int(s->type.dtype)) return strided_part(item, n, axis, *s);
+  int64_t step = static_int(given, "a slice's step");
   if (step == 0) error(Kind::Value, "a slice's step is not 0");
   if (!item.start && !item.stop && step == 1) return {IndexPart::Form::Whole, axis, 0, n, 1, {}};
   if (step > 0) {
@@ -213,6 +219,23 @@ Elaborator::IndexPart Elaborator::slice_part(const IndexItem& item, const Dim& n
   Dim start = slice_bound(item.start, n, n - Dim(1), -1), stop = slice_bound(item.stop, n, -1, -1);
   Dim span = max(start - stop, Dim(0));
   return {IndexPart::Form::Slice, axis, start, floordiv(span + Dim(-step - 1), Dim(-step)), step, {}};
+}
+
+/// A step that is known only when it runs: the places as an array.
+Elaborator::IndexPart Elaborator::strided_part(const IndexItem& item, const Dim& n, int64_t axis, const Leaf& step) {
+  Dim start = slice_bound(item.start, n, 0, 0), stop = slice_bound(item.stop, n, n, 0);
+  return {IndexPart::Form::Array, axis, 0, 1, 1, strided(size_leaf(start), size_leaf(max(stop - start, Dim(0))), step, DType::I64, "a slice's step"), true};
+}
+
+/// start, start + step, … below start + span, upwards.
+Leaf Elaborator::strided(const Leaf& start, const Leaf& span, const Leaf& step, DType dtype, const char* what) {
+  using ast::BinaryOp;
+  emit_effect(check_dims_op, {}, {{"left", frame_->size_of(cast(step, DType::I64), span_)}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"is_value", true},
+                                  {"message", fmt::format("{} that is known only when it runs is positive, and this is {{left}}", what)}});
+  const Leaf by = cast(step, DType::I64), last = binary(BinaryOp::Add, cast(span, DType::I64), binary(BinaryOp::Subtract, by, int_leaf(1)));
+  std::array<Leaf, 2> bounded{binary(BinaryOp::FloorDivide, last, by), int_leaf(0)};
+  const Leaf index = iota(frame_->size_of(elementwise(maximum_op, bounded, Promotion::Common), span_), dtype);
+  return binary(BinaryOp::Add, binary(BinaryOp::Multiply, index, cast(step, dtype, true)), cast(start, dtype, true));
 }
 
 /// The part of x that slices, fixed places and windows leave, with all axes still there.

@@ -384,11 +384,13 @@ void Elaborator::for_loop(const ast::For& s) {
   }
   std::vector<Leaf> leaves;
   collect_leaves(source, leaves);
-  if (leaves.empty()) error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)));
+  const char* tuple = source.as<Sym::Tuple>() ? "a tuple of arrays gives their rows side by side; one value after another stands in an array: [a, b]" : nullptr;
+  if (leaves.empty()) error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)), tuple ? tuple : "");
   for (const Leaf& x : leaves)
     if (x.type.rank() == 0)
       error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)),
-            x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "write 0..n for the numbers below n");
+            tuple                        ? tuple
+            : x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "write 0..n for the numbers below n");
   for (const Leaf& x : leaves) require_equal(leaves[0].type.dims[0], x.type.dims[0], "the arrays of a `for` have {left} and {right} rows");
   counted_loop(int_leaf(0), size_leaf(leaves[0].type.dims[0]), s, [&](const Leaf& i) {
     return map_leaves<Leaf>(source, [&](const Leaf& x) {

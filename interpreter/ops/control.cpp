@@ -311,7 +311,8 @@ std::vector<uint64_t> symbols_of_step(const Function& body, std::span<const Type
   collect_defined(body, out);
   for (size_t i = 0; i < operands.size(); ++i) {
     const Dims& row = body.type(body.params[i + 1]).dims;
-    for (size_t k = 0; k < row.size() && k + 1 < operands[i].dims.size(); ++k)
+    if (row.size() + 1 != operands[i].dims.size()) continue;   // carried or shared, not a row of it
+    for (size_t k = 0; k < row.size(); ++k)
       if (operands[i].dims[k + 1].is_ragged() && row[k].symbol_id()) out.push_back(row[k].symbol_id());
   }
   return out;

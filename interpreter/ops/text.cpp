@@ -67,6 +67,42 @@ std::vector<Array> eval_concat_text(EvalContext&, const Function&, const Op&, st
   arena.give_to(out);
   return {std::move(out)};
 }
+/// The other operands are texts too, one for each element of operand 0; often the same for all.
+bool is_one_text(const Array& parts) {
+  const StringRef* p = parts.data<StringRef>();
+  for (int64_t i = 1; i < parts.count(); ++i)
+    if (p[i].view() != p[0].view()) return false;
+  return parts.count() > 0;
+}
+/// fn(texts, others…) of whole arrays where the others are the same for all elements, else one element after another.
+template <class Fn> std::vector<Array> each_with(const Op& op, std::span<Array> in, DType to, Fn fn) {
+  return at_span(op, [&]() -> std::vector<Array> {
+    if (std::all_of(in.begin() + 1, in.end(), is_one_text)) return {fn(in[0], int64_t{0})};
+    const Array texts = in[0].reshaped({in[0].count()});
+    std::vector<Array> rows;
+    PollCounter polls;
+    for (int64_t i = 0; i < texts.count(); ++i) {
+      polls.add(64);
+      rows.push_back(fn(texts.row(i), i));
+    }
+    if (rows.empty()) return {Array::zeros(to, in[0].shape)};
+    return {stack_rows(to, std::move(rows), {}, {}).reshaped(in[0].shape)};
+  });
+}
+std::string_view part_at(const Array& parts, int64_t i) { return parts.data<StringRef>()[i].view(); }
+template <Array (*Fn)(const Array&, std::string_view), DType To> std::vector<Array> eval_text_each(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return each_with(op, in, To, [&](const Array& x, int64_t i) { return Fn(x, part_at(in[1], i)); });
+}
+std::vector<Array> eval_replace_each(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
+  return each_with(op, in, DType::Str, [&](const Array& x, int64_t i) { return replace(x, part_at(in[1], i), part_at(in[2], i)); });
+}
+template <DType To> std::vector<Type> infer_text_each(const InferInput& in) {
+  for (const Type& t : in.operands) TERCET_CHECK(t == in.operands[0] && t.dtype == DType::Str);
+  return {{To, in.operands[0].dims}};
+}
+std::vector<Sample> text_each_samples() { return {{{some_texts(), some_texts()}, {}}}; }
+std::vector<Sample> replace_each_samples() { return {{{some_texts(), some_texts(), some_texts()}, {}}}; }
+
 std::vector<Sample> concat_text_samples() { return {{{some_texts(), some_texts()}, {}}}; }
 
 std::vector<Type> infer_edit_distance(const InferInput& in) {
@@ -84,6 +120,10 @@ constexpr NotDifferentiable on_text{"it works on text"};
 template <DType To> constexpr OpDef per_text(const char* name, const char* doc, EvalRule eval, Samples samples) {
   return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
           .infer = infer_per_text<To>, .eval = eval, .batch = BatchElementwise{}, .diff = on_text, .code = CodeCall{}, .samples = samples};
+}
+template <DType To> constexpr OpDef text_each(const char* name, const char* doc, EvalRule eval, Samples samples = text_each_samples) {
+  return {.name = name, .doc = doc, .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Dense,
+          .infer = infer_text_each<To>, .eval = eval, .batch = BatchElementwise{}, .diff = on_text, .code = CodeCall{}, .samples = samples};
 }
 template <char C> std::vector<Sample> text_with_samples() { return {{{some_texts()}, {{"text", std::string(1, C)}}}}; }
 std::vector<Sample> number_samples() {
@@ -399,6 +439,11 @@ const OpDef ends_with_op = per_text<DType::Bool>("ends_with", "Does the text end
 const OpDef contains_op = per_text<DType::Bool>("contains", "Is this part of the text?", eval_text_with<contains>, text_with_samples<'a'>);
 const OpDef find_text_op = per_text<DType::I64>("find", "First position of a part, -1 when absent.", eval_text_with<find>, text_with_samples<'a'>);
 const OpDef matches_op = per_text<DType::Bool>("matches", "Does the regular expression occur?", eval_text_with<matches>, text_with_samples<'a'>);
+const OpDef starts_with_each_op = text_each<DType::Bool>("starts_with_each", "Does each text start with its part?", eval_text_each<starts_with, DType::Bool>);
+const OpDef ends_with_each_op = text_each<DType::Bool>("ends_with_each", "Does each text end with its part?", eval_text_each<ends_with, DType::Bool>);
+const OpDef contains_each_op = text_each<DType::Bool>("contains_each", "Is its part in each text?", eval_text_each<contains, DType::Bool>);
+const OpDef find_each_op = text_each<DType::I64>("find_each", "First position of its part in each text, -1 when absent.", eval_text_each<find, DType::I64>);
+const OpDef replace_each_op = text_each<DType::Str>("replace_each", "Each text with every occurrence of its own part replaced.", eval_replace_each, replace_each_samples);
 const OpDef concat_text_op = {
     .name = "concat_text", .doc = "Texts one after another, element by element.", .surface = Internal{}, .effect = Effect::Pure,
     .ragged = RaggedRule::Dense, .infer = infer_concat_text, .eval = eval_concat_text, .batch = BatchElementwise{},
@@ -433,7 +478,7 @@ const OpDef compile_count_op = whole_row("compile_count", "Compilations so far."
 const OpDef explain_op = whole_row("explain", "How a function is compiled, as text.", Effect::Output, infer_text, eval_explain, BatchCustom{batch_rows});
 
 namespace {
-constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &parse_int_op, &parse_float_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op,
+constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &parse_int_op, &parse_float_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op, &starts_with_each_op, &ends_with_each_op, &contains_each_op, &find_each_op, &replace_each_op,
                                  &contains_op, &concat_text_op, &edit_distance_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
                                  &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op, &encode_subwords_op, &decode_subwords_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};

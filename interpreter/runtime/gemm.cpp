@@ -8,6 +8,7 @@
 #include "interpreter/runtime/gemm_kernel.h"
 #include "interpreter/runtime/half_rows.h"
 #include "interpreter/runtime/reduce.h"
+#include "interpreter/runtime/square_tile.h"
 
 namespace tercet {
 namespace {
@@ -34,6 +35,47 @@ template <class T, class C> void load_row(const T* from, int64_t count, C* to) {
   else widen_row(from, count, to);
 }
 
+/// out[p * width + r] = x[r * along + p] for r < count, p < k: a tile at a time, so that whole vectors are read and written.
+template <class C> void turn(const C* x, int64_t count, int64_t k, int64_t along, int64_t width, C* out) {
+  using Tile = TileOf<C>;
+  constexpr int64_t lanes = Tile::lanes;
+  const int64_t whole_rows = count / lanes * lanes, whole_k = k / lanes * lanes;
+  for (int64_t r = 0; r < whole_rows; r += lanes)
+    for (int64_t p = 0; p < whole_k; p += lanes) {
+      typename Tile::Vector tile[lanes];
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < lanes; ++i) tile[i] = Tile::load(x + (r + i) * along + p);
+      Tile::transpose(tile);
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < lanes; ++i) Tile::store(out + (p + i) * width + r, tile[i]);
+    }
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t p = r < whole_rows ? whole_k : 0; p < k; ++p) out[p * width + r] = x[r * along + p];
+}
+
+/// The same for six rows, the tiles' height, and width 6. Stores reach past a step's six numbers into the next step's, which is stored
+/// after it: `out` has room for two more at its end.
+template <class C> void turn_six(const C* x, int64_t k, int64_t along, C* out) {
+  using Tile = TileOf<C>;
+  constexpr int lanes = Tile::lanes, groups = (6 + lanes - 1) / lanes;
+  int64_t p = 0;
+  for (; p + lanes <= k; p += lanes) {
+    typename Tile::Vector tile[groups][lanes];
+#pragma GCC unroll 2
+    for (int g = 0; g < groups; ++g) {
+#pragma GCC unroll 8
+      for (int i = 0; i < lanes; ++i) tile[g][i] = Tile::load(x + std::min(g * lanes + i, 5) * along + p);
+      Tile::transpose(tile[g]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < lanes; ++i)
+#pragma GCC unroll 2
+      for (int g = 0; g < groups; ++g) Tile::store(out + (p + i) * 6 + g * lanes, tile[g][i]);
+  }
+  for (; p < k; ++p)
+    for (int r = 0; r < 6; ++r) out[p * 6 + r] = x[r * along + p];
+}
+
 /// Panels of `width` rows (columns) of x, step by step: out[(panel * k + p) * width + r]; absent rows are 0.
 /// `along` is the stride from one row of the panel to the next, `step` that from one k to the next.
 template <class T, class C>
@@ -50,6 +92,10 @@ void pack(const T* x, int64_t count, int64_t k, int64_t along, int64_t step, int
         load_row(from + r * along, k, line);
         for (int64_t p = 0; p < k; ++p) out[p * width + r] = line[p];
       }
+    } else if (std::is_same_v<T, C> && step == 1 && filled >= 8) {
+      if constexpr (std::is_same_v<T, C>) turn(from, filled, k, along, width, out);
+    } else if (std::is_same_v<T, C> && step == 1 && filled == 6 && width == 6) {
+      if constexpr (std::is_same_v<T, C>) turn_six(from, k, along, out);
     } else if (filled == 6) {   // the tiles' rows: six streams into one
       for (int64_t p = 0; p < k; ++p)
 #pragma GCC unroll 6
@@ -140,10 +186,14 @@ template <class C> const GemmKernel<C>& kernel_for(GemmIsa isa, int64_t n) {
 /// c = a b for an `a` that lies by columns and few columns of b, such as the gradient by a layer's weights: as the transpose of
 /// b' a', where a' is read along its rows and in place. The sums are the same.
 template <class T> void gemm_turned(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa) {
-  T* turned = scratch<T>(3, m * n);
-  gemm_blocked<T, T>(kernels_for<T>(isa).narrow, n, m, k, {b.data, b.column_stride, b.row_stride}, {a.data, a.column_stride, a.row_stride}, turned, m);
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) c[i * c_stride + j] = turned[j * m + i];
+  T* turned = scratch<T>(3, block_columns * n);
+  for (int64_t at = 0; at < m; at += block_columns) {
+    const int64_t some = std::min(block_columns, m - at);
+    gemm_blocked<T, T>(kernels_for<T>(isa).narrow, n, some, k, {b.data, b.column_stride, b.row_stride},
+                       {a.data + at * a.row_stride, a.column_stride, a.row_stride}, turned, some);
+    for (int64_t i = 0; i < some; ++i)
+      for (int64_t j = 0; j < n; ++j) c[(at + i) * c_stride + j] = turned[j * some + i];
+  }
 }
 
 /// Integers: a row of B at a time, which the compiler vectorises.
