@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <random>
 
 #include "interpreter/runtime/line_stream.h"
 #include "interpreter/runtime/print.h"
@@ -155,4 +156,34 @@ TEST_CASE("malformed UTF-8 is replaced when asked", "[files]") {
   CHECK(failure_of([&] { read_line_chunk(file.path, 0, 5); }).find("byte 0xff at line 2, byte 2 of the line (offset 8 in the text)") != std::string::npos);
   TemporaryFile json("{\"a\": \"long enough to lie outside \xF0\x9F\x98\"}\n");
   CHECK(format_inside(read_jsonl(json.path, {}, InvalidBytes::Replace)[0].second) == "[\"long enough to lie outside \uFFFD\"]");
+}
+
+TEST_CASE("tables written as comma-separated values are read back as they were", "[files]") {
+  std::mt19937 random(3);
+  const std::string_view pieces[] = {"\"", ",", ";", "\n", "\r", "\r\n", " ", "a", "é", "1", ".", "-", "+", "true", "nan", "e5", "\xEF\xBB\xBF"};
+  for (int round = 0; round < 300; ++round) {
+    const char separator = ",;\t"[random() % 3];
+    const bool header = random() % 2;
+    const auto rows = 1 + random() % 4;
+    Columns table;
+    for (size_t k = 0; k < 1 + random() % 3; ++k) {
+      std::vector<std::string> texts(rows);
+      for (std::string& t : texts)
+        for (size_t n = random() % 4; n > 0; --n) t += pieces[random() % std::size(pieces)];
+      std::vector<std::string_view> views(texts.begin(), texts.end());
+      table.emplace_back(header && k == 1 ? "a \"b\", c" : "c" + std::to_string(k), Array::strings(views));
+    }
+    std::vector<double> numbers(rows, 0.1 * static_cast<double>(random() % 1000));
+    table.emplace_back("c" + std::to_string(table.size()), Array::vector<double>(numbers));
+    TemporaryFile file(csv_text(table, separator, header));
+    Columns again = read_csv(file.path, separator, header);
+    INFO(csv_text(table, separator, header));
+    REQUIRE(again.size() == table.size());
+    for (size_t k = 0; k < table.size(); ++k) {
+      CHECK(again[k].first == table[k].first);
+      const bool text = table[k].second.dtype == DType::Str;
+      if (text) CHECK(format_inside(again[k].second) == format_inside(table[k].second));
+      else CHECK(format_inside(again[k].second) == format_inside(table[k].second));
+    }
+  }
 }

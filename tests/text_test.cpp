@@ -2,6 +2,7 @@
 #include "interpreter/runtime/text.h"
 
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "interpreter/runtime/print.h"
 #include "interpreter/runtime/ragged.h"
@@ -201,4 +202,38 @@ TEST_CASE("padding fills or cuts rows", "[ragged]") {
   CHECK(shown(pad_rows(dense.row(0), 3, Array::scalar(9))) == "[1, 2, 9]");
   Array wide = ragged_rows(dense, {2, 0});
   CHECK(shown(pad_rows(wide, -1, Array::scalar(0))) == "[[[1, 2], [3, 4]], [[0, 0], [0, 0]]]");
+}
+
+namespace {
+
+/// The definition: the least of the three ways to end.
+int direct_distance(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i)
+    for (size_t j = 0; j <= b.size(); ++j)
+      if (i == 0 || j == 0) d[i][j] = static_cast<int>(i + j);
+      else d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+TEST_CASE("distances of random texts are what the definition gives", "[text]") {
+  std::mt19937 random(11);
+  const std::string_view letters[] = {"a", "b", "é", "中", "😀"};
+  std::vector<std::string> left, right;
+  for (int i = 0; i < 400; ++i)
+    for (std::vector<std::string>* side : {&left, &right}) {
+      std::string& text = side->emplace_back();
+      for (size_t n = random() % 25; n > 0; --n) text += letters[random() % std::size(letters)];
+    }
+  std::vector<std::string_view> a(left.begin(), left.end()), b(right.begin(), right.end());
+  Array distances = edit_distances(Array::strings(a), Array::strings(b));
+  for (size_t i = 0; i < a.size(); ++i) {
+    auto points = [](std::string_view text) {
+      Array p = code_points(Array::strings({&text, 1}).reshaped({}));
+      return std::vector<int32_t>(p.data<int32_t>(), p.data<int32_t>() + p.count());
+    };
+    REQUIRE(distances.data<int32_t>()[i] == direct_distance(points(a[i]), points(b[i])));
+  }
 }

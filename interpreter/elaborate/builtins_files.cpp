@@ -7,6 +7,7 @@
 #include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/files.h"
+#include "interpreter/runtime/print.h"
 #include "interpreter/runtime/subwords.h"
 #include "interpreter/runtime/tensor_files.h"
 
@@ -85,9 +86,14 @@ template <const char* Name, NamedArrays (*Load)(const std::string&)> Sym load_na
   return record_of(e, read_now(e, Name, [&] { return Load(path); }), path);
 }
 
+std::string separator_of(Elaborator& e, const std::optional<Sym>& value) {
+  std::string separator = absent(value) ? "," : e.static_string(*value, "`separator`");
+  if (separator.size() != 1 || separator[0] == '"' || separator[0] == '\n' || separator[0] == '\r')
+    e.error(Kind::Value, fmt::format("a separator is one character of ASCII, no quote and no line break, and this is {}", quoted(separator)));
+  return separator;
+}
 Sym read_csv_file(Elaborator& e, A& a) {
-  std::string path = e.static_string(*a[0], "read_csv"), separator = absent(a[1]) ? "," : e.static_string(*a[1], "`separator`");
-  if (separator.size() != 1) e.error(Kind::Value, fmt::format("a separator is one character of ASCII, and this is \"{}\"", separator));
+  const std::string path = e.static_string(*a[0], "read_csv"), separator = separator_of(e, a[1]);
   bool header = absent(a[2]) || e.static_bool(*a[2], "`header`");
   const InvalidBytes invalid = replaces_invalid(e, a[3]) ? InvalidBytes::Replace : InvalidBytes::Error;
   Sym::Record out;
@@ -135,12 +141,14 @@ void collect_named(Elaborator& e, const Sym& value, const std::string& prefix, s
   }
 }
 
-Sym write(Elaborator& e, const char* what, const char* format, const Leaf& path, const std::vector<std::pair<std::string, Leaf>>& arrays) {
+Sym write(Elaborator& e, const char* what, const char* format, const Leaf& path, const std::vector<std::pair<std::string, Leaf>>& arrays, Attrs attrs = {}) {
   e.refuse_in_compiled(what);
   std::vector<ValueId> inputs{e.use(path)};
   std::string names;
   for (auto& [name, leaf] : arrays) inputs.push_back(e.use(leaf)), names += name + "\n";
-  e.emit_effect(*find_op("write_file"), std::move(inputs), {{"format", std::string(format)}, {"names", names}});
+  attrs.set("format", std::string(format));
+  attrs.set("names", names);
+  e.emit_effect(*find_op("write_file"), std::move(inputs), std::move(attrs));
   return Sym::unit();
 }
 
@@ -154,7 +162,8 @@ Sym write_lines_file(Elaborator& e, A& a) {
   if (texts.type.dtype != DType::Str || texts.type.rank() != 1) e.error(Kind::Type, fmt::format("write_lines takes an array of texts, and this is {}", describe(texts)));
   return write(e, "write_lines", "lines", path_of(e, *a[0], "write_lines"), {{"", texts}});
 }
-Sym write_columns(Elaborator& e, const char* what, const Sym& path, const Sym& table) {
+using NamedLeaves = std::vector<std::pair<std::string, Leaf>>;
+NamedLeaves columns_of(Elaborator& e, const char* what, const Sym& table) {
   auto* r = table.as<Sym::Record>();
   if (!r || r->names.empty()) e.error(Kind::Type, fmt::format("`{}` takes a record of columns, and this is {}", what, describe(table)), "as in (name=names, count=counts)");
   std::vector<std::pair<std::string, Leaf>> columns;
@@ -165,7 +174,18 @@ Sym write_columns(Elaborator& e, const char* what, const Sym& path, const Sym& t
                                            "a column is an array; vmap(f)(xs) gives one value for each element, as in vmap(len)(texts)");
     e.require_equal(columns[0].second.type.dims[0], column.type.dims[0], fmt::format("column `{}` has {{left}} rows, `{}` has {{right}}", r->names[0], r->names[i]));
   }
-  return write(e, what, "jsonl", path_of(e, path, what), columns);
+  return columns;
+}
+Sym write_columns(Elaborator& e, const char* what, const Sym& path, const Sym& table) {
+  return write(e, what, "jsonl", path_of(e, path, what), columns_of(e, what, table));
+}
+Sym write_csv_file(Elaborator& e, A& a) {
+  const Leaf path = path_of(e, *a[0], "write_csv");
+  NamedLeaves columns = columns_of(e, "write_csv", *a[1]);
+  for (const auto& [name, column] : columns)
+    if (column.type.rank() != 1)
+      e.error(Kind::Type, fmt::format("a field of a table holds one value, and column `{}` is {}", name, describe(column)), "write_jsonl writes rows of arrays; join(rows, \" \") makes a text of each row of texts");
+  return write(e, "write_csv", "csv", path, columns, {{"separator", separator_of(e, a[2])}, {"header", absent(a[3]) || e.static_bool(*a[3], "`header`")}});
 }
 Sym write_jsonl_file(Elaborator& e, A& a) { return write_columns(e, "write_jsonl", *a[0], *a[1]); }
 Sym save_npy_file(Elaborator& e, A& a) { return write(e, "save_npy", "npy", path_of(e, *a[0], "save_npy"), {{"", e.array(*a[1], "save_npy")}}); }
@@ -232,6 +252,7 @@ constexpr BuiltinDef list[] = {
     {"write_text", "path, text", "A file with this text.", write_text_file},
     {"write_lines", "path, texts", "A file with these lines.", write_lines_file},
     {"write_jsonl", "path, table", "A file of JSON objects, one for each row of a record of columns.", write_jsonl_file},
+    {"write_csv", "path, table, separator=, header=", "A file of comma-separated values of a record of columns.", write_csv_file},
     {"load_npy", "path", "The array of a NumPy file.", load_npy_file},
     {"save_npy", "path, x", "A NumPy file of an array.", save_npy_file},
     {"load_npz", "path", "The arrays of a NumPy archive as a record.", load_named<npz_name, load_npz>},

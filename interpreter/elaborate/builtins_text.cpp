@@ -31,6 +31,16 @@ template <const char* Name> Sym units(Elaborator& e, A& a) {
   Leaf x = text(e, *a[0], Name);
   return e.emit(*find_op(Name), {e.use(x)}, with_defines(x, {}));
 }
+/// Text by text, with broadcasting.
+Leaf distances(Elaborator& e, const Leaf& a, const Leaf& b) {
+  std::array<Leaf, 2> both{a, b};
+  if (a.type.is_ragged() || b.type.is_ragged())
+    return *e.rows_together(both, [&](std::span<const Leaf> row) -> Sym { return distances(e, row[0], row[1]); }).leaf();
+  std::vector<Dim> dims = e.common_dims(both);
+  return e.emit(*find_op("edit_distance"), {e.use(e.broadcast_to(a, dims)), e.use(e.broadcast_to(b, dims))});
+}
+Sym edit_distance(Elaborator& e, A& a) { return distances(e, text(e, *a[0], "edit_distance"), text(e, *a[1], "edit_distance")); }
+
 constexpr char starts_name[] = "starts_with", ends_name[] = "ends_with", contains_name[] = "contains", find_name[] = "find", matches_name[] = "matches";
 
 /// The row that takes its other texts as operands, element by element; everything broadcast to one shape.
@@ -252,6 +262,7 @@ constexpr BuiltinDef list[] = {
     {"parse_float", "text", "The number that a text is, as f64.", per_text<parse_float_name>},
     {"hash_tokens", "tokens, size, seed=", "Numbers below size of tokens, by a hash.", hash_tokens},
     {"minhash", "tokens, n=, seed=", "Signatures of sets of tokens: the least of n hashes in each row.", minhash},
+    {"edit_distance", "a, b", "How many insertions, deletions and replacements of code points turn a into b (Levenshtein distance).", edit_distance},
     {"normalize", "text, form=", "In Unicode normalisation form NFC (the default), NFD, NFKC or NFKD.", normalize},
     {"extract", "text, pattern", "What the groups of a regular expression capture at its first match.", extract},
     {"split", "x, separator=, n=", "Pieces of a text between separators; of a key: n keys that belong to it.", split},

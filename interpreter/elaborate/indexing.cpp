@@ -471,6 +471,12 @@ Leaf Elaborator::read_at_rows(const Leaf& x, const Leaf& index) {
 
 Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) {
   if (x.type.is_ragged() && !items.empty()) return read_rows(x, items);
+  if (x.type.rank() == 0 && x.type.dtype == DType::Str && items.size() == 1 && (items[0].form == IndexItem::Form::Slice || items[0].form == IndexItem::Form::Element) &&
+      !(items[0].element && items[0].element->as<ast::NoneLiteral>())) {   // a part of a text, in code points
+    Leaf characters = emit(*find_op("tokenize"), {use(x)}, {{"text", std::string("chars")}, {"defines", Dim::symbol("k")}});
+    Leaf part = read_index(characters, items);
+    return part.type.rank() == 0 ? part : emit(*find_op("join"), {use(part)}, {{"text", std::string()}});
+  }
   if (x.type.rank() == 0 && !items.empty() && items[0].form != IndexItem::Form::NewAxis && items[0].form != IndexItem::Form::Ellipsis && !(items[0].element && items[0].element->as<ast::NoneLiteral>()))
     error(Kind::Type, fmt::format("a scalar is not indexed: this is {}", describe(x)), x.type.dtype == DType::Str ? "its characters are tokenize(text, \"chars\")" : "");
   if (items.size() == 1 && items[0].form == IndexItem::Form::Element) {

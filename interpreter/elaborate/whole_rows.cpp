@@ -163,11 +163,13 @@ std::optional<Sym> Elaborator::call_on_rows(const Sym& function, std::vector<Cal
 }
 
 Leaf Elaborator::concat_ragged(std::span<const Leaf> parts) {
+  for (const Leaf& x : parts)
+    if (x.type.rank() != parts[0].type.rank()) error(Kind::Shape, fmt::format("concat takes arrays with equally many axes: {} and {}", describe(parts[0]), describe(x)));
   auto levels = [](const Leaf& x) { return std::count_if(x.type.dims.begin(), x.type.dims.end(), [](const Dim& d) { return d.is_ragged(); }); };
   if (std::any_of(parts.begin(), parts.end(), [&](const Leaf& x) { return levels(x) > 1 || (levels(x) == 1 && !x.type.dims[1].is_ragged()); })) {
     std::vector<ValueId> inputs;
     for (const Leaf& x : parts) {
-      if (x.type.rank() != parts[0].type.rank() || x.type.dtype != parts[0].type.dtype) error(Kind::Shape, fmt::format("concat takes arrays with equally many axes: {} and {}", describe(parts[0]), describe(x)));
+      if (x.type.dtype != parts[0].type.dtype) error(Kind::Shape, fmt::format("concat takes arrays with equally many axes: {} and {}", describe(parts[0]), describe(x)));
       for (size_t k = 1; k < x.type.dims.size(); ++k)
         if (!x.type.dims[k].is_ragged() && !parts[0].type.dims[k].is_ragged()) require_equal(parts[0].type.dims[k], x.type.dims[k], "concat takes rows of one shape: size {left} against {right}");
       inputs.push_back(use(x));
@@ -176,7 +178,6 @@ Leaf Elaborator::concat_ragged(std::span<const Leaf> parts) {
   }
   std::vector<Leaf> values, lengths;
   for (const Leaf& x : parts) {
-    if (x.type.rank() != parts[0].type.rank()) error(Kind::Shape, fmt::format("concat takes arrays with equally many axes: {} and {}", describe(parts[0]), describe(x)));
     for (size_t k = 2; k < x.type.dims.size(); ++k) {
       require_equal(parts[0].type.dims[k], x.type.dims[k], "concat takes rows of one shape: size {left} against {right}");
     }

@@ -10,6 +10,7 @@
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/progress.h"
 #include "interpreter/runtime/ragged.h"
+#include "interpreter/runtime/text_arena.h"
 
 namespace tercet {
 namespace {
@@ -396,6 +397,7 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
       for (const Dim& d : t.dims) shape.push_back(d.eval(context.dims).value_or(0));
       stacked[k] = Array::zeros(t.dtype, shape);
     }
+  for (Array& a : stacked) bundle_owners(a);
   carry.insert(carry.end(), std::make_move_iterator(stacked.begin()), std::make_move_iterator(stacked.end()));
   context.bind_defined(f, op, carry);
   return carry;

@@ -68,10 +68,13 @@ void put_lines(const std::string& path, const Op& op, std::span<Array> in) {
   write_text(path, out);
 }
 void put_jsonl(const std::string& path, const Op& op, std::span<Array> in) { write_text(path, json_lines(named(op, in))); }
+void put_csv(const std::string& path, const Op& op, std::span<Array> in) {
+  write_text(path, csv_text(named(op, in), op.attrs.get<std::string>("separator")[0], op.attrs.get<bool>("header")));
+}
 void put_npy(const std::string& path, const Op&, std::span<Array> in) { save_npy(path, in[1]); }
 void put_npz(const std::string& path, const Op& op, std::span<Array> in) { save_npz(path, named(op, in)); }
 void put_safetensors(const std::string& path, const Op& op, std::span<Array> in) { save_safetensors(path, named(op, in)); }
-constexpr Format formats[] = {{"text", put_text}, {"lines", put_lines}, {"jsonl", put_jsonl}, {"npy", put_npy}, {"npz", put_npz}, {"safetensors", put_safetensors}};
+constexpr Format formats[] = {{"text", put_text}, {"lines", put_lines}, {"jsonl", put_jsonl}, {"csv", put_csv}, {"npy", put_npy}, {"npz", put_npz}, {"safetensors", put_safetensors}};
 
 std::vector<Type> infer_none(const InferInput&) { return {}; }
 std::vector<Array> eval_write_file(EvalContext&, const Function&, const Op& op, std::span<Array> in) {

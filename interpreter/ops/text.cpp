@@ -109,6 +109,16 @@ std::vector<Sample> replace_each_samples() {   // what is replaced is never empt
 
 std::vector<Sample> concat_text_samples() { return {{{some_texts(), some_texts()}, {}}}; }
 
+std::vector<Type> infer_edit_distance(const InferInput& in) {
+  TERCET_CHECK(in.operands[0] == in.operands[1] && in.operands[0].dtype == DType::Str);
+  return {{DType::I32, in.operands[0].dims}};
+}
+std::vector<Array> eval_edit_distance(EvalContext&, const Function&, const Op&, std::span<Array> in) { return {edit_distances(in[0], in[1])}; }
+std::vector<Sample> edit_distance_samples() {
+  std::vector<std::string_view> others{"The hat", "x", "hello world, and a text that does not fit inside", "a b c"};
+  return {{{some_texts(), Array::strings(others)}, {}}};
+}
+
 constexpr NotDifferentiable on_text{"it works on text"};
 
 template <DType To> constexpr OpDef per_text(const char* name, const char* doc, EvalRule eval, Samples samples) {
@@ -442,6 +452,10 @@ const OpDef concat_text_op = {
     .name = "concat_text", .doc = "Texts one after another, element by element.", .surface = Internal{}, .effect = Effect::Pure,
     .ragged = RaggedRule::Dense, .infer = infer_concat_text, .eval = eval_concat_text, .batch = BatchElementwise{},
     .diff = on_text, .code = CodeCall{}, .samples = concat_text_samples};
+const OpDef edit_distance_op = {
+    .name = "edit_distance", .doc = "Changes of code points that turn one text into another.", .surface = Internal{}, .effect = Effect::Pure,
+    .ragged = RaggedRule::Dense, .infer = infer_edit_distance, .eval = eval_edit_distance, .batch = BatchElementwise{},
+    .diff = on_text, .code = CodeCall{}, .samples = edit_distance_samples};
 const OpDef hash_tokens_op = {
     .name = "hash_tokens", .doc = "Numbers of tokens by a hash.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
     .infer = infer_per_text<DType::I32>, .eval = eval_hash_tokens, .batch = BatchCustom{batch_hash, batch_hash}, .diff = on_text, .code = CodeCall{}, .samples = hash_samples};
@@ -469,7 +483,7 @@ const OpDef explain_op = whole_row("explain", "How a function is compiled, as te
 
 namespace {
 constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &parse_int_op, &parse_float_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op, &starts_with_each_op, &ends_with_each_op, &contains_each_op, &find_each_op, &replace_each_op,
-                                 &contains_op, &concat_text_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
+                                 &contains_op, &concat_text_op, &edit_distance_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
                                  &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op, &encode_subwords_op, &decode_subwords_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};
 }

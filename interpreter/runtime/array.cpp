@@ -121,7 +121,7 @@ Array Array::strings(std::span<const std::string_view> texts) {
   size_t total = 0;
   PollCounter polls;
   for (std::string_view t : texts) polls.add(1), total += t.size() > 12 ? t.size() : 0;
-  std::shared_ptr<char[]> block(new char[total + 1]);
+  std::shared_ptr<char[]> block(total ? new char[total] : nullptr);
   char* at = block.get();
   for (size_t i = 0; i < texts.size(); ++i) {
     std::string_view text = texts[i];
@@ -133,7 +133,7 @@ Array Array::strings(std::span<const std::string_view> texts) {
     }
     a.data<StringRef>()[i] = StringRef(text);
   }
-  a.owners.push_back(std::move(block));
+  if (block) a.owners.push_back(std::move(block));
   return a;
 }
 

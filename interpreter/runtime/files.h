@@ -38,6 +38,10 @@ Columns read_csv(const std::string& path, char separator, bool header, InvalidBy
 /// A JSON object a row, one a line; rows of arrays are arrays, numbers that JSON has not null.
 std::string json_lines(const Columns& columns);
 
+/// Columns of single values as read_csv reads them: lines end in \n, and texts that hold the separator, quotes or breaks, that are empty
+/// or that would be read as numbers or bools stand in quotes.
+std::string csv_text(const Columns& columns, char separator, bool header);
+
 /// Replaces a file's content, compressed where its name ends in .gz or .zst. Error `io` when that fails.
 void write_text(const std::string& path, std::string_view text);
 

@@ -144,6 +144,7 @@ Array stack_rows(DType dtype, std::vector<Array> rows, const std::vector<bool>& 
     owners.add(row);
     row = Array();   // here, where it may be stopped: millions of rows take a while to go
   }
+  bundle_owners(out);
   out.shape = shape;
   if (!levels->offsets.empty()) out.ragged = std::move(levels);
   return out;

@@ -37,6 +37,8 @@ Array contains(const Array& texts, std::string_view part);       // bool
 Array find(const Array& texts, std::string_view part);           // i64: first position, -1 when absent
 /// Whether the RE2 pattern occurs somewhere (use ^ and $ for all of the text). Error `value` for a bad pattern.
 Array matches(const Array& texts, std::string_view pattern);     // bool
+/// How many insertions, deletions and replacements of code points turn a text into the one at the same place of b.
+Array edit_distances(const Array& a, const Array& b);            // i32
 
 // ---- str -> rows ----
 /// "words": see next_word in unicode.h (case is kept). "chars": code points. "bytes": u8 rows, as text_bytes (a byte

@@ -44,6 +44,14 @@ void share_owners(Array& array, const Array& source) {
     if (std::find(array.owners.begin(), array.owners.end(), owner) == array.owners.end()) array.owners.push_back(owner);
 }
 
+void bundle_owners(Array& array) {
+  constexpr size_t few = 8;
+  if (array.owners.size() <= few) return;
+  auto all = std::make_shared<std::vector<std::shared_ptr<const void>>>(std::move(array.owners));
+  array.owners.clear();
+  array.owners.push_back(std::move(all));
+}
+
 void OwnerUnion::add(const Array& source) {
   auto same = [](const auto& owner, const void* last) { return owner.get() == last; };
   if (std::equal(source.owners.begin(), source.owners.end(), last_.begin(), last_.end(), same)) return;

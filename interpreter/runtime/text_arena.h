@@ -27,7 +27,10 @@ class TextArena {
 /// Lets `array` keep alive what `source` does.
 void share_owners(Array& array, const Array& source);
 
-/// The same for one array and any number of sources.
+/// Many blocks held as one: every row taken of an array holds what the array does.
+void bundle_owners(Array& array);
+
+/// As share_owners, for one array and any number of sources.
 class OwnerUnion {
  public:
   explicit OwnerUnion(Array& array) : array_(array) {}
