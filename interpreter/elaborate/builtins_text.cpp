@@ -58,7 +58,10 @@ bool is_fixed(Elaborator& e, const Sym& value) {
 }
 
 template <const char* Name> Sym text_with(Elaborator& e, A& a) {
-  if (Name != std::string_view("matches") && !is_fixed(e, *a[1])) return with_each(e, Name, std::array<Leaf, 2>{text(e, *a[0], Name), *a[1]->leaf()});
+  if (Name != std::string_view("matches")) {
+    const Leaf part = text(e, *a[1], Name);
+    if (!e.known_string(part)) return with_each(e, Name, std::array<Leaf, 2>{text(e, *a[0], Name), part});
+  }
   return e.emit(*find_op(Name), {e.use(text(e, *a[0], Name))}, {{"text", e.static_string(*a[1], "the part")}});
 }
 
