@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/diagnostic.h"
+#include "codegen/jit/polled_lock.h"
 #include "codegen/jit/program_key.h"
 #include "codegen/jit/target.h"
 #include "codegen/llvm/module.h"
@@ -61,11 +62,7 @@ class Jit {
 
   std::unique_ptr<llvm::MemoryBuffer> compile(llvm::Module& module, int simd_bits, Tier tier) {
     Machine& machine = machine_of(simd_bits, tier);
-    std::unique_lock lock(machine.mutex, std::try_to_lock);
-    while (!lock && !lock.try_lock()) {   // others compile
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      poll();
-    }
+    const std::unique_lock<std::mutex> lock = polled_lock(machine.mutex);
     return machine.compiled(module);
   }
   /// For what takes long, and LLVM cannot be asked to stop: on a thread of its own, which is left to itself when a poll throws.

@@ -1,11 +1,11 @@
 #include "codegen/jit/tiers.h"
 
-#include <chrono>
 #include <deque>
 #include <thread>
 
 #include "codegen/jit/headroom.h"
 #include "codegen/jit/object_cache.h"
+#include "codegen/jit/polled_lock.h"
 #include "interpreter/runtime/parallel.h"
 
 namespace tercet::codegen {
@@ -110,11 +110,7 @@ void TieredCode::will_run(int64_t work, int threads) {
 }
 
 void TieredCode::optimize() {
-  std::unique_lock lock(optimizing_, std::try_to_lock);
-  while (!lock && !lock.try_lock()) {   // another thread is at it
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    poll();
-  }
+  const std::unique_lock<std::mutex> lock = polled_lock(optimizing_);   // another thread may be at it
   if (now().tier == Tier::Optimized || !has_memory_to_compile(static_cast<size_t>(optimizing_cost(*set_)))) return;
   optimized_ = compile_kernels(*set_, simd_bits_, Tier::Optimized, cache_.get());
   now_.store(&optimized_, std::memory_order_release);

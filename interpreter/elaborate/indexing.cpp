@@ -227,17 +227,6 @@ Elaborator::IndexPart Elaborator::strided_part(const IndexItem& item, const Dim&
   return {IndexPart::Form::Array, axis, 0, 1, 1, strided(size_leaf(start), size_leaf(max(stop - start, Dim(0))), step, DType::I64, "a slice's step"), true};
 }
 
-/// start, start + step, … below start + span, upwards.
-Leaf Elaborator::strided(const Leaf& start, const Leaf& span, const Leaf& step, DType dtype, const char* what) {
-  using ast::BinaryOp;
-  emit_effect(check_dims_op, {}, {{"left", frame_->size_of(cast(step, DType::I64), span_)}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"is_value", true},
-                                  {"message", fmt::format("{} that is known only when it runs is positive, and this is {{left}}", what)}});
-  const Leaf by = cast(step, DType::I64), last = binary(BinaryOp::Add, cast(span, DType::I64), binary(BinaryOp::Subtract, by, int_leaf(1)));
-  std::array<Leaf, 2> bounded{binary(BinaryOp::FloorDivide, last, by), int_leaf(0)};
-  const Leaf index = iota(frame_->size_of(elementwise(maximum_op, bounded, Promotion::Common), span_), dtype);
-  return binary(BinaryOp::Add, binary(BinaryOp::Multiply, index, cast(step, dtype, true)), cast(start, dtype, true));
-}
-
 /// The part of x that slices, fixed places and windows leave, with all axes still there.
 Leaf Elaborator::read_basic(Leaf x, const std::vector<IndexPart>& parts) {
   for (const IndexPart& p : parts)

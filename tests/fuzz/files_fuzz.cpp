@@ -16,19 +16,11 @@
 #include "interpreter/runtime/subwords.h"
 #include "interpreter/runtime/tensor_files.h"
 #include "interpreter/runtime/unicode.h"
+#include "tests/fuzz/try_it.h"
 
 using namespace tercet;
 
 namespace {
-
-/// A user's error is a good answer; anything else ends the process.
-template <class F> void try_it(F f) {
-  try {
-    f();
-  } catch (const Failure& failure) {
-    TERCET_CHECK(failure.diagnostics().front().kind != Kind::Internal);
-  }
-}
 
 /// What was read is whole: its elements can be read, and it is written and read back.
 void use(const NamedArrays& arrays, const std::string& path) {

@@ -11,21 +11,9 @@
 #include "interpreter/runtime/text.h"
 #include "interpreter/runtime/unicode.h"
 #include "interpreter/runtime/vocab.h"
+#include "tests/fuzz/try_it.h"
 
 using namespace tercet;
-
-namespace {
-
-/// A user's error is a good answer; anything else ends the process.
-template <class F> void try_it(F f) {
-  try {
-    f();
-  } catch (const Failure& failure) {
-    TERCET_CHECK(failure.diagnostics().front().kind != Kind::Internal);
-  }
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::string path = (std::filesystem::temp_directory_path() / ("tercet_fuzz_" + std::to_string(getpid()))).string();
