@@ -184,7 +184,7 @@ class Elaborator {
     bool top_level = false;
     int loop_depth = 0;
     size_t comprehension = 0;                        // scopes outside of the innermost comprehension, whose elements change nothing there
-    std::vector<std::pair<std::string, Sym>> captured;   // of the closure
+    std::vector<Sym::Captured> captured;   // of the closure
   };
   struct Active { const ast::FunctionDef* code; std::string signature; std::shared_ptr<struct RecursiveCell> cell; };
   struct RecursionFound { size_t depth; };

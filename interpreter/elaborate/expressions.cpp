@@ -212,9 +212,9 @@ Sym Elaborator::lambda(const ast::FunctionPtr& f) {
                        b == &contexts_.back().scopes[0].names[n];
       if (is_global) continue;
       b->captured = true;
-      out.captured.emplace_back(n, b->value);
+      out.captured.push_back({n, b->value});
     } else if (const Sym* c = find_captured(n)) {
-      out.captured.emplace_back(n, *c);
+      out.captured.push_back({n, *c});
     }
   }
   return out;

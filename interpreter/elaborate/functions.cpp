@@ -149,7 +149,7 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
   Context context;
   context.home = f.home;
   context.captured = f.captured;
-  if (!f.code->name.empty()) context.captured.emplace_back(f.code->name, f);
+  if (!f.code->name.empty()) context.captured.push_back({f.code->name, f});
   context.scopes.emplace_back();
   contexts_.push_back(std::move(context));
   std::set<std::string> assigned;

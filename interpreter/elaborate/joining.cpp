@@ -101,7 +101,7 @@ Sym Joiner::add(const Sym& a, const Sym& b, bool may_be_unset) {
   if (auto* c = a.as<Sym::Closure>()) {
     Sym::Closure out = *c;
     for (size_t i = 0; i < out.captured.size(); ++i)
-      out.captured[i].second = add(c->captured[i].second, b.as<Sym::Closure>()->captured[i].second, false);
+      out.captured[i].value = add(c->captured[i].value, b.as<Sym::Closure>()->captured[i].value, false);
     return out;
   }
   return a;
