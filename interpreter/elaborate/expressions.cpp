@@ -151,7 +151,7 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
     };
     for (size_t k = 0; k < a.shape.size(); ++k) type.dims.push_back(size(k));
     home->hidden.push_back({name, leaf});
-    Leaf param = home->param(type, a.weak);
+    Leaf param = home->carried_param(type, a.weak);
     param.placement = a.placement;
     return param;
   });

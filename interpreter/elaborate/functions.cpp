@@ -182,7 +182,7 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
     check_parameter(result, out, sizes, *f.code);
   }
   contexts_.pop_back();
-  return map_leaves<Leaf>(out, softened);
+  return map_leaves<Leaf>(out, [&](const Leaf& x) { return softened(frame_->rounded(x)); });
 }
 
 void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f) {
@@ -294,7 +294,7 @@ Sym Elaborator::emit_call(FunctionPtr function, RecursiveCell& cell, std::shared
     for (auto& [name, value] : f->captured) collect_leaves(value, leaves);
   std::vector<ValueId> inputs;
   for (const Leaf& x : leaves) inputs.push_back(use(x));
-  for (const Frame::Hidden& h : cell.hidden) inputs.push_back(use(hidden_leaf(h)));
+  for (const Frame::Hidden& h : cell.hidden) inputs.push_back(frame_->carry(hidden_leaf(h), span_));
   // Sizes of the results are this call's own names.
   std::vector<Dim> defines;
   std::vector<Type> types = cell.types;

@@ -54,7 +54,7 @@ Elaborated Elaborator::statement(const ast::Stmt& s) {
   for (Elaborated::Bound& b : out.bindings) collect_leaves(b.value, out.result_leaves);
   if (out.value) collect_leaves(*out.value, out.result_leaves);
   std::vector<ValueId> results;
-  for (const Leaf& leaf : out.result_leaves) results.push_back(root.use(leaf));
+  for (const Leaf& leaf : out.result_leaves) results.push_back(root.carry(leaf));
   out.inputs = root.hidden;
   out.function = root.finish(std::move(results));
   frame_ = nullptr;

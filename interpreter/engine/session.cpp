@@ -123,6 +123,18 @@ Outcome Session::define(const SourceFile& source) {
   return out;
 }
 
+Array Session::hidden_input(const Frame::Hidden& h) const {
+  const Global& global = globals_.at(h.name);
+  if (auto digits = global.digits.find(h.leaf); digits != global.digits.end()) return scalar_of(DType::F64, digits->second);
+  std::vector<Array> leaves;
+  collect_leaves(global.value, leaves);
+  return as_carried(leaves[h.leaf]);
+}
+
+Array as_carried(const Array& a) {
+  return keeps_digits({a.dtype, std::vector<Dim>(a.shape.size())}, a.weak) ? scalar_of(DType::F64, a.as_double()) : a;
+}
+
 std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Array> arguments) {
   Context context(*this);
   if (options_.jit_all && options_.backend && !function->ops.empty())
@@ -137,25 +149,31 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement, const st
     Names names(*this);
     Elaborated e = Elaborator(names, home).statement(statement);
     std::vector<Array> arguments;
-    for (const Frame::Hidden& h : e.inputs) {
-      std::vector<Array> leaves;
-      collect_leaves(*find(h.name), leaves);
-      arguments.push_back(leaves[h.leaf]);
-    }
+    for (const Frame::Hidden& h : e.inputs) arguments.push_back(hidden_input(h));
     std::vector<Array> results = execute(e.function, std::move(arguments));
     size_t at = 0;
-    auto value_of = [&](const Sym& sym) {
+    auto value_of = [&](const Sym& sym, std::map<size_t, double>& digits) {
+      size_t leaf_number = 0;
       return map_leaves<Array>(sym, [&](const Leaf& leaf) {
+        if (keeps_digits(leaf)) {
+          digits[leaf_number] = results[at].as_double();
+          results[at] = scalar_of(DType::F32, digits[leaf_number]);
+        }
         Array a = results[at++];
         a.weak = leaf.weak;
         a.placement = leaf.placement;
+        ++leaf_number;
         return a;
       });
     };
     std::vector<Global> values;
-    for (const Elaborated::Bound& b : e.bindings) values.push_back({value_of(b.value), b.is_var});
+    for (const Elaborated::Bound& b : e.bindings) {
+      std::map<size_t, double> digits;
+      Value bound = value_of(b.value, digits);
+      values.push_back({std::move(bound), b.is_var, std::move(digits)});
+    }
     std::optional<Value> value;
-    if (e.value) value = value_of(*e.value);
+    if (std::map<size_t, double> digits; e.value) value = value_of(*e.value, digits);
     if (auto* t = value ? value->as<Value::Tuple>() : nullptr; t && t->elements.empty()) value.reset();   // nothing to show
     for (size_t i = 0; i < values.size(); ++i) globals_[qualified(home, e.bindings[i].name)] = std::move(values[i]);
     attempt.keep();
