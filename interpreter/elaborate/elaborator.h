@@ -80,7 +80,7 @@ class Elaborator {
   explicit Elaborator(Environment& environment, std::string home = {}) : environment_(environment), home_(std::move(home)) {}
   Elaborated statement(const ast::Stmt& statement);
   /// The function that an expression names, for arguments of these types, as `jit` would compile it.
-  FunctionPtr function(const ast::Expr& expression, std::span<const Type> arguments);
+  FunctionPtr function(const ast::Expr& expression, std::span<const Tree<Type>> arguments);
 
   // ---- used by lowerings (builtins) ----
   Frame& frame() { return *frame_; }

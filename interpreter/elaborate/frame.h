@@ -29,6 +29,7 @@ struct Leaf {
   std::optional<Constant> constant;  // scalars
   std::optional<Dim> dim;            // integer scalars whose value is this size
   Placement placement = {};
+  bool untyped = false;              // the literal `[]`, before it meets a dtype: f32[0] until then
 };
 using Sym = Tree<Leaf>;
 

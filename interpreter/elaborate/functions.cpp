@@ -202,7 +202,7 @@ void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::
   }
   if (!leaf || leaf->type.rank() != static_cast<int>(type.sizes.size())) say(text);
   if (leaf->type.dtype != dtype) {
-    bool widens = leaf->weak && leaf->type.dtype <= DType::F64 && dtype <= DType::F64 && !(is_float(leaf->type.dtype) && !is_float(dtype));
+    bool widens = leaf->untyped || (leaf->weak && leaf->type.dtype <= DType::F64 && dtype <= DType::F64 && !(is_float(leaf->type.dtype) && !is_float(dtype)));
     if (!widens) say(text);
     value = cast(*leaf, dtype);
     leaf = value.leaf();

@@ -44,7 +44,11 @@ Leaf Joiner::join(const Leaf& a, const Leaf& b) {
   if (same_value(a, b)) return a;
   bool weak = false;
   Type type = a.type;
-  if (a.type.dtype != b.type.dtype || a.weak != b.weak) {
+  if (a.untyped != b.untyped) {
+    const Leaf& typed = a.untyped ? b : a;
+    type.dtype = typed.type.dtype;
+    weak = typed.weak;
+  } else if (a.type.dtype != b.type.dtype || a.weak != b.weak) {
     if (a.type.dtype > DType::F64 || b.type.dtype > DType::F64)
       e_.error(Kind::Type, fmt::format("the branches give {} and {}", describe(a), describe(b)), "give both branches one type");
     type.dtype = promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);

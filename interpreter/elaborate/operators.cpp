@@ -7,6 +7,7 @@
 
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/elaborate/free_names.h"
+#include "interpreter/elaborate/joining.h"
 #include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
@@ -177,6 +178,7 @@ Leaf Elaborator::broadcast_to(const Leaf& x, const std::vector<Dim>& dims) {
 }
 
 Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
+  if (x.untyped && dtype != x.type.dtype) return placeholder_of(*this, {dtype, x.type.dims}, {});
   if (x.type.dtype > DType::F64 || dtype > DType::F64) {
     if (x.type.dtype == dtype) return x;
     error(Kind::Type, fmt::format("{} cannot become {}", name_of(x.type.dtype), name_of(dtype)),

@@ -15,13 +15,14 @@ void Elaborator::start() {
   contexts_.back().scopes.emplace_back();
 }
 
-FunctionPtr Elaborator::function(const ast::Expr& expression, std::span<const Type> arguments) {
+FunctionPtr Elaborator::function(const ast::Expr& expression, std::span<const Tree<Type>> arguments) {
   Frame root("function", nullptr, true);
   frame_ = &root;
   start();
   inside_jit_ = true;
   std::vector<CallArgument> values;
-  for (const Type& t : arguments) values.push_back({"", root.param(t, false), expression.span});
+  for (const Tree<Type>& t : arguments)
+    values.push_back({"", map_leaves<Leaf>(t, [&](const Type& x) { return root.param(x, false); }), expression.span});
   try {
     Sym result = apply(expr(expression), std::move(values), expression.span);
     std::vector<Leaf> leaves;

@@ -190,6 +190,7 @@ Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::ve
         if (Dim& d = type.dims[k]; !d.is_ragged()) d = sizes.inside(fmt::format("n{}", i), k, d);
       Leaf param = body.carried_param(type, x.weak);
       param.placement = x.placement;
+      param.untyped = x.untyped;
       return param;
     };
     std::vector<CallArgument> inner = arguments;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grammar/parser.h"
+#include "interpreter/engine/argument_types.h"
 #include "interpreter/engine/check.h"
 #include "interpreter/engine/context.h"
 #include "interpreter/engine/evaluate.h"
@@ -16,20 +17,6 @@
 namespace tercet {
 
 namespace {
-
-/// "f32[n], i32" -> "p0: f32[n], p1: i32": commas inside brackets do not separate.
-std::string named_types(const std::string& types) {
-  std::string out;
-  int depth = 0, count = 0;
-  bool start = true;
-  for (char c : types) {
-    if (start && c != ' ') out += fmt::format("p{}: ", count++), start = false;
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    out += c;
-    if (c == ',' && depth == 0) start = true;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -160,7 +147,7 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement, const st
           results[at] = scalar_of(DType::F32, digits[leaf_number]);
         }
         Array a = results[at++];
-        a.weak = leaf.weak;
+        a.weak = leaf.weak || leaf.untyped;
         a.placement = leaf.placement;
         ++leaf_number;
         return a;
@@ -190,12 +177,13 @@ Outcome Session::show_stage(const std::string& expression, const std::string& ar
   return guarded([&](Outcome& outcome) {
     ParseResult parsed = parse(add_source("--fn", expression));
     // The types as a signature, which the grammar reads.
-    ParseResult signature = parse(add_source("--args", "fn f(" + named_types(argument_types) + ") = 0"));
+    const ArgumentTypes written(argument_types);
+    ParseResult signature = parse(add_source("--args", written.signature()));
     outcome.diagnostics = !parsed.diagnostics.empty() ? parsed.diagnostics : signature.diagnostics;
     if (!outcome.ok()) return;
     auto* e = parsed.program.statements.empty() ? nullptr : parsed.program.statements[0]->as<ast::ExprStmt>();
     if (!e) fail(Kind::Value, {}, "--fn takes an expression that names a function");
-    std::vector<Type> types = annotated_types(*signature.program.statements[0]->as<ast::FunctionStmt>()->function);
+    const std::vector<Tree<Type>> types = written.trees(annotated_types(*signature.program.statements[0]->as<ast::FunctionStmt>()->function));
     Names names(*this);
     FunctionPtr f = Elaborator(names).function(*e->value, types);
     if (stage == "ir" || stage == "batched" || stage == "optimized") *out = print(*f);
