@@ -167,6 +167,7 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement, const st
     keys_.keep();
     return value;
   } catch (Failure& failure) {
+    set_call_span(failure, Span{});
     if (!failure.first().span.known() && failure.first().kind != Kind::Interrupt) failure.first().span = statement.span;
     throw;
   }
