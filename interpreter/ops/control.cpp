@@ -7,6 +7,7 @@
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/control_diff.h"
 #include "interpreter/ops/flat_rules.h"
+#include "interpreter/ops/loop_steps.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/progress.h"
 #include "interpreter/runtime/ragged.h"
@@ -152,19 +153,6 @@ Array stack_rounds(EvalContext& context, const Type& type, const std::vector<Arr
   Array out = Array::make(type.dtype, shape);
   for (size_t i = 0; i < rows.size(); ++i) store_row(out, static_cast<int64_t>(i), rows[i]);
   return out;
-}
-
-/// Steps of a loop that counts: it says which carried value counts, and which operand is the end (attrs "counter" and
-/// "counter_end", for those who show how far it is; they mean nothing else). -1 where it does not count.
-int64_t steps_to_count(const Op& op, std::span<const Array> in) {
-  auto number = [&](const char* name) -> const Array* {
-    const int64_t i = op.attrs.get_or<int64_t>(name, -1);
-    if (i < 0 || i >= static_cast<int64_t>(in.size())) return nullptr;
-    const Array& a = in[static_cast<size_t>(i)];
-    return a.rank() == 0 && is_int(a.dtype) ? &a : nullptr;
-  };
-  const Array *from = number("counter"), *to = number("counter_end");
-  return from && to ? std::max<int64_t>(0, to->as_int() - from->as_int()) : -1;
 }
 
 std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
