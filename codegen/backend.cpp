@@ -10,6 +10,7 @@
 #include "codegen/plan/equal_sizes.h"
 #include "codegen/plan/plan.h"
 #include "codegen/plan/select_branches.h"
+#include "codegen/plan/single_parts.h"
 #include "codegen/run/context.h"
 #include "codegen/run/threads.h"
 #include "interpreter/engine/evaluate.h"
@@ -44,7 +45,7 @@ class LlvmExecutable final : public Executable {
   LlvmExecutable(FunctionPtr function, const CompileOptions& options, std::shared_ptr<const ObjectCache> cache)
       : function_(std::move(function)),
         sizes_(with_equal_sizes(function_)),
-        set_(std::make_shared<const ProgramSet>(plan(unroll_windows(hoist_products(select_branches(expand(sizes_.function)))), options.fast_math))),
+        set_(std::make_shared<const ProgramSet>(plan(unroll_windows(hoist_products(select_branches(read_single_parts(expand(sizes_.function))))), options.fast_math))),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         fast_math_(options.fast_math),
