@@ -231,6 +231,7 @@ class Elaborator {
   Leaf read_basic(Leaf x, const std::vector<IndexPart>& parts);
   Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
   Advanced advanced(const std::vector<IndexPart>& parts);
+  void write_in_place(std::vector<IndexPart>& parts);
   void mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const Leaf& mask, int64_t axis);
   std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items, const Sym* only = nullptr);
   Leaf read_parts(const Leaf& x, const std::vector<IndexPart>& parts);
