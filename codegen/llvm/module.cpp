@@ -71,6 +71,15 @@ void emit_kernel(llvm::Module& module, const KernelCode& code, const std::string
   body.finish();
 }
 
+/// Nodes of the kernels that may stand in one loop: LLVM takes a second for so many.
+constexpr size_t most_inside = 4000;
+
+bool is_small(const KernelCodes& codes, const KernelCode& loop) {
+  size_t nodes = 0;
+  for (size_t k : loop.calls) nodes += codes.all[k].kernel->nodes.size();
+  return nodes <= most_inside;
+}
+
 /// Emits one loop; kernels of single elements are emitted again, to stand in it, where it is to be whole.
 class LoopModule {
  public:
@@ -111,7 +120,7 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Kern
   for (size_t at = part.begin; at < part.end; ++at) {
     poll();
     const KernelCode& code = codes.all[at];
-    if (code.loop) LoopModule(*module, codes, simd_bits, whole_loops).emit(code);
+    if (code.loop) LoopModule(*module, codes, simd_bits, whole_loops && is_small(codes, code)).emit(code);
     else emit_kernel(*module, code, code.symbol, simd_bits);
   }
   return module;
