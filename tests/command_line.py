@@ -67,12 +67,12 @@ same("an empty program", tercet(program("")), (0, "", ""))
 status, out, err = tercet(program("print(1)\nprint(nothing_such)"))
 expect("an error ends with status 1 after the output", status == 1 and out == "1\n" and "error[name]" in err, (status, out, err))
 expect("an error shows its place", "program.tct:2:7" in err, err)
-for arguments in (["--bogus"], ["--simd", "128", "x.tct"], ["--optimize", "much", "x.tct"], ["check"], ["no_such_file.tct"], ["ir", "x.tct"], ["/"]):
+for arguments in (["--bogus"], ["--simd", "128", "x.tct"], ["--optimize", "much", "x.tct"], ["--compile-loops", "much", "x.tct"], ["check"], ["no_such_file.tct"], ["ir", "x.tct"], ["/"]):
     status, out, err = tercet(*arguments)
     expect(f"bad usage {arguments}", status == 2 and not out and err, (status, out, err))
 same("version", tercet("--version")[0], 0)
 expect("help", "Usage" in tercet("--help")[1], "")
-for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"], ["--optimize", "always"], ["--optimize", "never"]):
+for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"], ["--optimize", "always"], ["--optimize", "never"], ["--compile-loops", "always"], ["--compile-loops", "never"]):
     same(f"flags {flags}", tercet(*flags, "-e", "sum(arange(10))"), (0, "45\n", ""))
 
 # ---- fmt ----

@@ -21,6 +21,7 @@ struct SessionOptions {
   std::shared_ptr<Backend> backend;              // null: everything runs on the reference evaluator
   CompileOptions compile;
   bool jit_all = false;                          // statements are compiled whole, not only what jit names
+  CompileLoops compile_loops = CompileLoops::Auto;
   int64_t memory_bytes = INT64_MAX;
   std::function<void(std::string_view)> write;   // standard output
   std::vector<std::string> arguments;            // of the program
