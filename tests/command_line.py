@@ -136,6 +136,12 @@ status, out, err = tercet("ir", program("fn f(x) = exp(x) + tanh(x)", "fused.tct
 if "no compiler" not in err:
     wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
     expect("a fused kernel is vector code without calls", ("zmm" if wide else "ymm") in out and not re.search(r"\bcall", out), err)
+line = program("fn f(p, x) = x @ p.w + p.b.0".replace(".0", "[0]"), "line.tct")
+status, out, err = tercet("ir", line, "--fn", "f", "--args", "(w=f32[d, k], b=(f32[k], i32)), f32[n, d]")
+expect("ir of records and tuples", status == 0 and "%0: f32[d, k], %1: f32[k], %2: i32, %3: f32[n, d]" in out, out + err)
+for wrong in ("(w=f32[d, k]", "(w=f32, i32)", "f32)", "(" * 500):
+    status, out, err = tercet("ir", line, "--fn", "f", "--args", wrong)
+    expect(f"ir of wrong types {wrong[:20]}", status == 1 and "types of the arguments" in err or "parts of a record" in err, err)
 status, out, err = tercet("ir", double, "--fn", "nothing", "--args", "f32[n]")
 expect("ir of an unknown function", status == 1 and "error[name]" in err, (status, out, err))
 status, out, err = tercet("ir", double, "--fn", "double", "--args", "f33[n]")

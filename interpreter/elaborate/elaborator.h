@@ -80,7 +80,7 @@ class Elaborator {
   explicit Elaborator(Environment& environment, std::string home = {}) : environment_(environment), home_(std::move(home)) {}
   Elaborated statement(const ast::Stmt& statement);
   /// The function that an expression names, for arguments of these types, as `jit` would compile it.
-  FunctionPtr function(const ast::Expr& expression, std::span<const Type> arguments);
+  FunctionPtr function(const ast::Expr& expression, std::span<const Tree<Type>> arguments);
 
   // ---- used by lowerings (builtins) ----
   Frame& frame() { return *frame_; }
@@ -184,7 +184,7 @@ class Elaborator {
     bool top_level = false;
     int loop_depth = 0;
     size_t comprehension = 0;                        // scopes outside of the innermost comprehension, whose elements change nothing there
-    std::vector<std::pair<std::string, Sym>> captured;   // of the closure
+    std::vector<Sym::Captured> captured;   // of the closure
   };
   struct Active { const ast::FunctionDef* code; std::string signature; std::shared_ptr<struct RecursiveCell> cell; };
   struct RecursionFound { size_t depth; };

@@ -13,7 +13,7 @@ std::vector<Type> annotated_types(const ast::FunctionDef& f) {
   std::map<std::string, Dim> sizes;
   for (const ast::Param& p : f.params) {
     Type t;
-    if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in --args 'f32[n, 128], i32'");
+    if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in f32[n, 128] or i32");
     for (const auto& s : p.type->sizes) {
       if (s.ragged) t.dims.push_back(Dim::ragged());
       else if (s.value) t.dims.emplace_back(*s.value);
@@ -82,7 +82,8 @@ void Session::check_functions(const ast::Program& program, const std::string& ho
     if (!typed) continue;
     try {
       ast::Expr name{f->function->name_span, ast::Name{f->function->name}};
-      Elaborator(names, home).function(name, annotated_types(*f->function));
+      const std::vector<Type> types = annotated_types(*f->function);
+      Elaborator(names, home).function(name, std::vector<Tree<Type>>(types.begin(), types.end()));
     } catch (const Failure& failure) {
       // A global that only a run would bind is not a mistake.
       if (failure.diagnostics()[0].kind != Kind::Name) found.insert(found.end(), failure.diagnostics().begin(), failure.diagnostics().end());

@@ -96,11 +96,14 @@ class Session {
   void run_import(const ast::Import& what, Span span, const std::string& home, const RunFile& run);
   Value::Module import_file(const std::string& written, Span span, const RunFile& run);
   Value::Module import_library(const std::string& name, Span span);
+  /// The array for a function's parameter that is a global.
+  Array hidden_input(const Frame::Hidden& h) const;
   std::vector<Array> execute(const FunctionPtr& function, std::vector<Array> arguments);
 
   SessionOptions options_;
   SourceMap sources_;
-  struct Global { Value value; bool is_var = false; };
+  /// `digits`: those of a literal, by the leaf it is (Frame::carry).
+  struct Global { Value value; bool is_var = false; std::map<size_t, double> digits = {}; };
   std::map<std::string, Global> globals_;        // by qualified name (elaborate/tree.h)
   std::map<std::string, std::vector<std::string>> imported_;   // files that imports have run, by path, and their names
   std::vector<std::string> importing_;           // paths of those that run, outermost first
@@ -117,6 +120,8 @@ class Session {
   KeyLedger keys_;
 };
 
+/// The array as a function takes it (Frame::carry).
+Array as_carried(const Array& a);
 /// "i32[3]", "tuple", …: what the prompt shows before a value.
 std::string type_text(const Value& value);
 /// The value as `print` shows it.
