@@ -2,6 +2,8 @@
 //
 // An array may be overwritten in place where the memory is the loop's own and nobody needs the array afterwards, as in a run
 // step by step; but here that is decided once, from who reads what, and not by counting who holds the memory.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -15,8 +17,13 @@ namespace {
 
 using Dims = std::vector<Dim>;
 
-/// A loop that has to be left to the general way.
-struct Unfit {};
+/// A loop that has to be left to the general way, and why, as in "step by step, since …".
+struct Unfit {
+  std::string why;
+};
+constexpr const char* other_values = "it works on texts, keys or rows of different length";
+constexpr const char* sizes_change = "a size is known only step by step";
+constexpr const char* places_differ = "arrays and single elements change places";
 
 bool is_loop(const Op& op) { return op.def == &while_op || op.def == &scan_op; }
 bool is_choice(const Op& op) { return op.def == &cond_op; }
@@ -34,11 +41,12 @@ class LoopPlanner {
  public:
   LoopPlanner(const ProgramSet& set, const Program& outer, const Op& op) : set_(set), outer_(*outer.function), op_(op) {}
 
-  /// Null when the loop is left to the general way.
-  std::unique_ptr<LoopCode> plan() {
+  /// Null when the loop is left to the general way; `why` says for what reason.
+  std::unique_ptr<LoopCode> plan(std::string& why) {
     try {
       outermost();
-    } catch (const Unfit&) {
+    } catch (const Unfit& unfit) {
+      why = unfit.why;
       return nullptr;
     }
     return std::move(code_);
@@ -97,7 +105,7 @@ class LoopPlanner {
     std::vector<Held> operands;
     for (size_t k = 0; k < op_.inputs.size(); ++k) {
       const Type& t = outer_.type(op_.inputs[k]);
-      if (!is_plain(t)) throw Unfit{};
+      if (!is_plain(t)) throw Unfit{other_values};
       operands.push_back(given(t, k < carried));
       code_->operands.push_back(operands.back().place);
     }
@@ -110,14 +118,15 @@ class LoopPlanner {
 
   /// `operands` of the carried values are theirs alone. Returns where the results are.
   std::vector<Held> repeat(LoopCode::Repeat& r, const Op& op, const Function& f, const std::vector<Held>& operands, bool inner) {
-    if (op.attrs.get_or<bool>("lanes", false) || !op.attrs.get_or<Dims>("defines", {}).empty()) throw Unfit{};
+    if (op.attrs.get_or<bool>("lanes", false)) throw Unfit{"lanes run one after another"};
+    if (!op.attrs.get_or<Dims>("defines", {}).empty()) throw Unfit{sizes_change};
     r.number = code_->repeats++;
     const auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
     return op.def == &scan_op ? scan(r, op, f, operands, carried, inner) : while_loop(r, op, operands, carried);
   }
 
   std::vector<Held> while_loop(LoopCode::Repeat& r, const Op& op, const std::vector<Held>& operands, size_t carried) {
-    if (op.outputs != carried) throw Unfit{};
+    if (op.outputs != carried) throw Unfit{"each step keeps results"};
     std::vector<Held> readable = operands;
     for (Held& h : readable) h.own = false;
     Scope condition = enter(*op.bodies[0], readable);
@@ -148,7 +157,7 @@ class LoopPlanner {
     std::vector<Held> results(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(carried));
     for (size_t k = carried; k < step.results.size(); ++k) {
       const Type& all = f.type(op.output(static_cast<uint32_t>(k)));
-      if (!is_plain(all) || is_cell(all)) throw Unfit{};
+      if (!is_plain(all) || is_cell(all)) throw Unfit{is_plain(all) ? places_differ : other_values};
       results.push_back({new_pointer(all.dtype, all.dims, inner), true, all.dims});
       r.stacked.push_back({body.values[step.results[k]].place, results.back().place.number});
     }
@@ -157,7 +166,7 @@ class LoopPlanner {
   }
   /// The place of a row of an operand, found again at each step.
   Held row(std::vector<LoopCode::Row>& rows, const Held& all, DType dtype) {
-    if (all.place.kind != Place::Pointer) throw Unfit{};   // one row of one element
+    if (all.place.kind != Place::Pointer) throw Unfit{places_differ};   // one row of one element
     const Held out = given({dtype, Dims(all.dims.begin() + 1, all.dims.end())}, false);
     rows.push_back({out.place, all.place.number});
     return out;
@@ -165,7 +174,7 @@ class LoopPlanner {
   /// Results are of the sizes that the carried values have when a step begins.
   void require_same_sizes(const Function& body, size_t first, size_t carried) {
     for (size_t k = 0; k < carried; ++k)
-      if (!(body.type(body.params[first + k]).dims == body.type(body.results[k]).dims)) throw Unfit{};
+      if (!(body.type(body.params[first + k]).dims == body.type(body.results[k]).dims)) throw Unfit{sizes_change};
   }
 
   // ---- what happens between two steps ----
@@ -175,7 +184,7 @@ class LoopPlanner {
     for (size_t k = 0; k < carried; ++k) {
       const Place param = s.values[s.f().params[first_param + k]].place;
       const Held& result = s.values[s.f().results[k]];
-      if (param.kind != result.place.kind) throw Unfit{};
+      if (param.kind != result.place.kind) throw Unfit{places_differ};
       if (param.kind == Place::Cell) {
         if (!(param == result.place)) assign.cells.emplace_back(param.number, result.place.number);
       } else {
@@ -206,7 +215,7 @@ class LoopPlanner {
     auto swaps = [&](const Pending& p) { return p.own && contents[p.from].needed == 1; };
     while (!pending.empty()) {
       auto ready = std::find_if(pending.begin(), pending.end(), [&](const Pending& p) { return swaps(p) || !needed_at(p.to); });
-      if (ready == pending.end()) throw Unfit{};
+      if (ready == pending.end()) throw Unfit{"arrays are exchanged in a way that takes copies"};
       const Pending p = *ready;
       pending.erase(ready);
       Content& moved = contents[p.from];
@@ -239,7 +248,8 @@ class LoopPlanner {
     for (ValueId v : function.results) s.needed[v] = true;
     for (size_t k = 0; k < arguments.size(); ++k) {
       const ValueId v = function.params[k];
-      if (!is_plain(function.type(v)) || is_cell(function.type(v)) != (arguments[k].place.kind == Place::Cell)) throw Unfit{};
+      if (!is_plain(function.type(v))) throw Unfit{other_values};
+      if (is_cell(function.type(v)) != (arguments[k].place.kind == Place::Cell)) throw Unfit{places_differ};
       s.set(v, arguments[k]);
     }
     for (const Binding& b : p.parameters) bind(b, function, arguments);
@@ -248,12 +258,12 @@ class LoopPlanner {
   }
   /// A symbol that a parameter's shape gives its value: the size of what stands for the parameter.
   void bind(const Binding& b, const Function& function, const std::vector<Held>& arguments) {
-    if (b.value == no_value) throw Unfit{};
+    if (b.value == no_value) throw Unfit{sizes_change};
     const auto at = std::find(function.params.begin(), function.params.end(), b.value) - function.params.begin();
     code_->bindings.emplace_back(b.symbol, arguments[static_cast<size_t>(at)].dims[b.axis]);
   }
   void constant(Scope& s, ValueId v, const Array& value) {
-    if (!is_plain(s.f().type(v))) throw Unfit{};
+    if (!is_plain(s.f().type(v))) throw Unfit{other_values};
     Held held = given(s.f().type(v), false);
     if (held.place.kind == Place::Cell) {
       uint64_t bits = 0;
@@ -267,7 +277,7 @@ class LoopPlanner {
 
   void block(LoopCode::Block& to, Scope& s) {
     for (const Step& step : s.p.steps) {
-      if (!step.binds.empty()) throw Unfit{};
+      if (!step.binds.empty()) throw Unfit{sizes_change};
       std::visit([&](const auto& what) { place(to, s, step, what); }, step.what);
       s.end(step);
     }
@@ -287,7 +297,7 @@ class LoopPlanner {
 
   void place(LoopCode::Block& to, Scope& s, const Step&, const AliasStep& alias) {
     const Type &from = s.f().type(alias.from), &as = s.f().type(alias.to);
-    if (is_cell(from) != is_cell(as)) throw Unfit{};
+    if (is_cell(from) != is_cell(as)) throw Unfit{places_differ};
     if (is_cell(from)) return copy_cell(to, s, alias.to, alias.from);
     require_equal_counts(from.dims, as.dims);
     s.set(alias.to, {s.values[alias.from].place, s.values[alias.from].own, as.dims});
@@ -309,7 +319,7 @@ class LoopPlanner {
   void place(LoopCode::Block& to, Scope& s, const Step& step, const NativeStep& native) {
     const Op& op = *native.op;
     if (is_choice(op)) return choose(to, s, step, op);
-    if (!is_loop(op)) throw Unfit{};
+    if (!is_loop(op)) throw Unfit{fmt::format("`{}` {}", op.def->name, op.def->effect == Effect::Output ? "acts outside" : "works on whole arrays")};
     const auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
     LoopCode::Assign start;
     std::vector<Held> operands = operands_of(s, step, op);
@@ -340,7 +350,7 @@ class LoopPlanner {
   }
 
   void choose(LoopCode::Block& to, Scope& s, const Step& step, const Op& op) {
-    if (!op.attrs.get_or<Dims>("defines", {}).empty()) throw Unfit{};
+    if (!op.attrs.get_or<Dims>("defines", {}).empty()) throw Unfit{sizes_change};
     std::vector<Held> operands = operands_of(s, step, op);
     auto out = std::make_unique<LoopCode::Choose>();
     out->condition = operands[0].place.number;
@@ -375,7 +385,7 @@ class LoopPlanner {
   }
   void move(LoopCode::Assign& assign, const Held& into, const Held& from, const Scope& branch, const std::unordered_set<int32_t>& taken) {
     const Place to = into.place;
-    if (to.kind != from.place.kind) throw Unfit{};
+    if (to.kind != from.place.kind) throw Unfit{places_differ};
     if (to.kind == Place::Cell) {
       assign.cells.emplace_back(to.number, from.place.number);
       return;
@@ -410,7 +420,7 @@ class Finder {
  private:
   void visit(const Program& p, NativeStep& native) {
     if (is_loop(*native.op))
-      if (std::unique_ptr<LoopCode> code = LoopPlanner(set_, p, *native.op).plan()) {
+      if (std::unique_ptr<LoopCode> code = LoopPlanner(set_, p, *native.op).plan(native.why_stepwise)) {
         const bool whole = always_fits(*code);
         native.loop = static_cast<int>(set_.loops.size());
         set_.loops.push_back(std::move(code));

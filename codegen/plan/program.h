@@ -29,7 +29,8 @@ struct CopyStep {
 /// compiled program of each.
 struct NativeStep {
   const Op* op;
-  int loop = -1;  // it may run as this loop of the set
+  int loop = -1;              // it may run as this loop of the set
+  std::string why_stepwise = {};  // of a loop that has no code: the reason
 };
 
 /// A size symbol that becomes known: the size of an axis of an array, or, without one, what a native step defined.
