@@ -327,5 +327,26 @@ for what, text in (("a loop", "var x = 0\nwhile true { x = x + 1 }"),
     status, seconds, report = interrupted([program(text)])
     expect(f"Ctrl-C stops {what}", status == 130 and seconds < 0.5 and "error[interrupt]" in report, (status, seconds, report))
 
+# ---- bench ----
+timed = program("""let x = linspace(0.0, 1.0, 1000)
+print("ready")
+fn bench_sum() = sum(x * x)
+jit fn bench_fast() { print("not shown"); sum(x) }
+fn bench_of(n) = n
+fn other() = 1
+""", "timed.tct")
+status, out, err = tercet("bench", "--seconds", "0.05", timed)
+lines = out.splitlines()
+expect("bench", status == 0 and lines[0] == "ready" and lines[1].split() == ["median", "least", "most", "first", "calls"] and
+       [line.split()[0] for line in lines[2:]] == ["bench_sum", "bench_fast"] and all(re.fullmatch(r"\w+( +[\d.e+]+ (ns|us|ms|s)){4}  \d+ x \d+", line) for line in lines[2:]), out + err)
+status, out, err = tercet("bench", "--seconds", "0.05", "--only", "fast", timed)
+expect("bench --only", status == 0 and [line.split()[0] for line in out.splitlines()[2:]] == ["bench_fast"], out + err)
+status, out, err = tercet("bench", "--only", "nothing", timed)
+expect("bench of nothing", status == 1 and "no function without parameters" in err, out + err)
+status, out, err = tercet("bench", "--seconds", "0.05", program("fn bench_a() = [1][len(arguments()) + 3]\nfn bench_b() = 2", "fails.tct"))
+expect("bench goes on after a failure", status == 1 and "error[index]" in err and "bench_b" in out, out + err)
+status, out, err = tercet("bench", "no_such_file.tct")
+expect("bench of no file", status == 2, err)
+
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

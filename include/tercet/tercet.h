@@ -207,7 +207,9 @@ TCT_API tct_status tct_complete(tct_session* session, tct_str prefix, tct_value*
 /* What a function becomes, at a stage: "ir", "batched", "optimized", "kernels", "llvm" or "asm", for arguments of these types
  * ("f32[n, 128], i32[k]"; a name is the same size everywhere). At stage "ast", `expression` is a program, whose syntax tree is
  * shown; at stage "formatted", a program, which is shown in the one layout of programs; at stage "statement", a program whose last
- * statement is shown as the operations it becomes. A program's name stands in place of argument types. */
+ * statement is shown as the operations it becomes; at stage "symbols", a program, of which what it defines is shown, without running
+ * it: {"symbols": [{"name", "kind": "function" | "variable" | "parameter" | "module", "detail", "doc", "top_level", "source": {"line",
+ * "column", "end_line", "end_column"}, "scope": likewise, what sees the name}]}. A program's name stands in place of argument types. */
 TCT_API tct_status tct_show(tct_session* session, tct_str expression, tct_str argument_types, tct_str stage, tct_value** out_text,
                             tct_error** out_error);
 

@@ -181,6 +181,8 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
       {"enumerate", "write `for i in 0..len(x)`"}, {"open", "write read_text(path)"}, {"type", "write dtype(x) or shape(x)"},
       {"concatenate", "write concat((a, b))"}, {"astype", "write f32(x)"}, {"newaxis", "write `none`: x[:, none]"},
       {"PRNGKey", "write key(seed)"}, {"split_key", "write split(k, n)"}, {"shuffle", "write permutation(k, x)"}, {"rand", "write uniform(k, shape)"},
+      {"ord", "write codepoints(text)[0]"}, {"reverse", "write flip(x)"}, {"reversed", "write flip(x)"},
+      {"re", "patterns have functions without prefix: matches, extract, tokenize, replace_matches, split_matches"},
       {"randn", "write normal(k, shape)"}, {"seed", "write key(seed), and pass the key on"}};
   auto known = foreign.find(name);
   std::string help = known != foreign.end() ? known->second : "";

@@ -13,6 +13,7 @@
 #include "base/diagnostic.h"
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/engine/backend.h"
+#include "interpreter/engine/symbols.h"
 #include "interpreter/runtime/keys.h"
 
 namespace tercet {
@@ -56,6 +57,8 @@ class Session {
   Outcome rerun(const SourceFile& source);
   /// Syntax, names, and the types and sizes of functions whose parameters are annotated; runs nothing.
   Outcome check(const SourceFile& source);
+  /// What it defines (symbols.h). Of variables outside of every block the types, as far as they are known without running it.
+  Outcome symbols(const SourceFile& source, std::vector<Symbol>* out);
   /// Runs a source without its output: for tools that need its definitions.
   Outcome define(const SourceFile& source);
   /// Text of a stage ("ir", "batched", "optimized", "kernels", "llvm", "asm") of the function that `expression` names,
@@ -87,6 +90,7 @@ class Session {
   Outcome guarded(const std::function<void(Outcome&)>& work);
   // check.cpp
   void check_program(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found);
+  std::map<uint32_t, std::string> types_of_variables(const ast::Program& program);
   void check_functions(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found);
   std::optional<Value> run_statement(const ast::Stmt& statement, const std::string& home = {});
   // imports.cpp
