@@ -141,6 +141,28 @@ def matmul(x, y):
     return lambda: f(x, y)
 
 
+@row("matmul_1024_f64")
+def matmul_f64(x, y):
+    with jax.enable_x64(True):                            # inputs are f32 values, in both systems
+        x, y = jnp.asarray(np.asarray(x), jnp.float64), jnp.asarray(np.asarray(y), jnp.float64)
+    f = jax.jit(lambda x, y: x @ y)
+
+    def call():
+        with jax.enable_x64(True):
+            return f(x, y)
+    return call
+
+
+@row("matmul_1024_bf16")
+def matmul_bf16(x, y):
+    return matmul(x.astype(jnp.bfloat16), y.astype(jnp.bfloat16))
+
+
+@row("matmul_1024_f16")
+def matmul_f16(x, y):
+    return matmul(x.astype(jnp.float16), y.astype(jnp.float16))
+
+
 @row("matvec")
 def matvec(x, v):
     f = jax.jit(lambda x, v: x @ v)
@@ -151,6 +173,11 @@ def matvec(x, v):
 def matmul_by_numpy(x, y):
     x, y = np.asarray(x), np.asarray(y)
     return lambda: x @ y
+
+
+@row("matmul_1024_f64", table=library)
+def matmul_f64_by_numpy(x, y):
+    return matmul_by_numpy(np.asarray(x, np.float64), np.asarray(y, np.float64))
 
 
 @row("matvec", table=library)
