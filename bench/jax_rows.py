@@ -141,6 +141,28 @@ def matmul(x, y):
     return lambda: f(x, y)
 
 
+@row("matmul_1024_f64")
+def matmul_f64(x, y):
+    with jax.enable_x64(True):                            # inputs are f32 values, in both systems
+        x, y = jnp.asarray(np.asarray(x), jnp.float64), jnp.asarray(np.asarray(y), jnp.float64)
+    f = jax.jit(lambda x, y: x @ y)
+
+    def call():
+        with jax.enable_x64(True):
+            return f(x, y)
+    return call
+
+
+@row("matmul_1024_bf16")
+def matmul_bf16(x, y):
+    return matmul(x.astype(jnp.bfloat16), y.astype(jnp.bfloat16))
+
+
+@row("matmul_1024_f16")
+def matmul_f16(x, y):
+    return matmul(x.astype(jnp.float16), y.astype(jnp.float16))
+
+
 @row("matvec")
 def matvec(x, v):
     f = jax.jit(lambda x, v: x @ v)
@@ -151,6 +173,11 @@ def matvec(x, v):
 def matmul_by_numpy(x, y):
     x, y = np.asarray(x), np.asarray(y)
     return lambda: x @ y
+
+
+@row("matmul_1024_f64", table=library)
+def matmul_f64_by_numpy(x, y):
+    return matmul_by_numpy(np.asarray(x, np.float64), np.asarray(y, np.float64))
 
 
 @row("matvec", table=library)
@@ -183,6 +210,27 @@ def collatz(start):
 def collatz_one_by_one(start):
     f = jax.jit(lambda start: lax.map(collatz_steps, start))
     return lambda: f(start)
+
+
+@row("logistic")
+def logistic(s):
+    f = jax.jit(lambda s: lax.fori_loop(0, 1_000_000, lambda i, x: np.float32(3.7) * x * (1 - x), s))
+    return lambda: f(s)
+
+
+@row("lcs")
+def longest_common_subsequence(a, b):
+    def lcs(a, b):
+        def line(i, row):
+            def step(j, state):
+                row, diagonal = state
+                above = row[j + 1]
+                best = jnp.where(a[i] == b[j], diagonal + 1, jnp.maximum(above, row[j]))
+                return row.at[j + 1].set(best), above
+            return lax.fori_loop(0, b.shape[0], step, (row, jnp.int32(0)))[0]
+        return lax.fori_loop(0, a.shape[0], line, jnp.zeros(b.shape[0] + 1, jnp.int32))[-1]
+    f = jax.jit(lcs)
+    return lambda: f(a, b)
 
 
 # ---- latency ----

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/plan/fusion.h"
 #include "codegen/run/band.h"
 #include "codegen/run/launch.h"
 
@@ -60,7 +61,7 @@ class Counted {
 class ProgramText {
  public:
   ProgramText(const ProgramSet& set, const Program& program, const RunOptions& options, const DimEnv& known)
-      : set_(set), p_(program), f_(*program.function), options_(options), known_(known) {
+      : set_(set), p_(program), f_(*program.function), options_(options), known_(known), facts_(choose_fusion(f_)) {
     find_readers();
     find_bands();
   }
@@ -86,6 +87,9 @@ class ProgramText {
   Bytes moved() const { return moved_; }
   bool runs_bodies() const { return bodies_; }
   int checks() const { return checks_; }
+  Bytes copied() const { return copied_; }
+  int copies() const { return copies_; }
+  int copies_if_held() const { return copies_if_held_; }
 
  private:
   std::optional<int64_t> value(const Dim& d) const { return d.is_ragged() ? std::nullopt : d.eval(known_); }
@@ -266,13 +270,24 @@ class ProgramText {
     if (in_cache(v)) return fmt::format("read by {} while it is in a cache", steps);
     bool reduced = std::any_of(k.reductions.begin(), k.reductions.end(),
                                [&](const Reduction& r) { return k.buffers[static_cast<size_t>(r.buffer)] == v; });
-    bool native = std::any_of(readers_[v].begin(), readers_[v].end(),
-                              [&](size_t s) { return std::holds_alternative<NativeStep>(p_.steps[s].what); });
-    const char* why = reduced ? "; a reduction ends before it is read"
-                      : native ? "; what reads it works on whole arrays"
-                      : !k.reductions.empty() ? "; what it goes into waits for the reduction here"
-                      : to.size() > 1 ? "; computed once for all of them" : "; read there in another order, or more than once";
-    return fmt::format("stored for {}{}", steps, why);
+    return fmt::format("stored for {}; {}", steps, reduced ? "a reduction ends before it is read" : why_stored(v, k));
+  }
+  /// Why what reads a value does not compute it.
+  std::string why_stored(ValueId v, const Kernel& k) const {
+    for (size_t step : readers_[v])
+      if (auto* native = std::get_if<NativeStep>(&p_.steps[step].what))
+        return fmt::format("`{}` {}", native->op->def->name, native->op->bodies.empty() ? "works on whole arrays" : "runs its body on arrays in memory");
+    const int64_t cost = facts_.cost[v];
+    switch (facts_.kept[v]) {
+      case Kept::Reshaped: return "a reshape merges its axes, which another order of loops would have to divide again";
+      case Kept::Overwritten: return "what it is computed from is overwritten before it is used";
+      case Kept::Repeated: return fmt::format("each element is read many times, and takes about {} operations", cost);
+      case Kept::Shared: return fmt::format("it is used more than once, in different loops or orders, and takes about {} operations an element", cost);
+      case Kept::Long: return fmt::format("the expression would have more than {} operations, which takes long to compile", longest_expression);
+      case Kept::No: case Kept::Needed: break;
+    }
+    if (!k.reductions.empty()) return "what it goes into waits for the reduction here";
+    return readers_[v].size() > 1 ? "computed once for all of them" : "the loops of what reads it are different ones";
   }
 
   // ---- other steps ----
@@ -282,7 +297,12 @@ class ProgramText {
   std::string describe(size_t at, const CopyStep& step) {
     const std::vector<ValueId>& dies = p_.steps[at].dies;
     bool last = std::find(dies.begin(), dies.end(), step.from) != dies.end();
-    if (last) return fmt::format("{} is changed in place, or copied where something else holds it\n", type(step.from));
+    if (last) {
+      ++copies_if_held_;
+      return fmt::format("{} is changed in place, or copied where something else holds it\n", type(step.from));
+    }
+    ++copies_;
+    copied_ = copied_ + bytes(step.to);
     moved_ = moved_ + bytes(step.from) + bytes(step.to);
     return fmt::format("copy of {}, which is needed again\n", type(step.from));
   }
@@ -300,6 +320,8 @@ class ProgramText {
       return fmt::format("{}({}), a check\n", op.def->name, fmt::join(in, ", "));
     }
     std::string what = bodies.empty() ? "on whole arrays" : fmt::format("runs {} {}", bodies.size() == 1 ? "body" : "bodies", fmt::join(bodies, ", "));
+    if (step.loop >= 0) what += "; in one piece of machine code where each of their kernels is small";
+    if (!step.why_stepwise.empty()) what += "; step by step, since " + step.why_stepwise;
     if (auto kept = static_cast<uint32_t>(op.attrs.get_or<int64_t>("kept", 0))) {   // a loop's stacked results for its backward step
       Bytes stacked = 0;
       for (uint32_t i = op.outputs - kept; i < op.outputs; ++i) stacked = stacked + bytes(op.output(i));
@@ -313,12 +335,21 @@ class ProgramText {
   const Function& f_;
   const RunOptions& options_;
   const DimEnv& known_;
+  const ValueFacts facts_;
   std::vector<std::vector<size_t>> readers_;  // steps, by value
   std::vector<const Band*> bands_;
   Bytes moved_ = 0;
+  Bytes copied_ = 0;
   bool bodies_ = false;
-  int checks_ = 0;
+  int checks_ = 0, copies_ = 0, copies_if_held_ = 0;
 };
+
+/// "1 of 4096 B", "none": the arrays that are copied, over all programs.
+std::string copies_text(int sure, Bytes bytes, int if_held) {
+  std::string out = sure ? fmt::format("{} of {}", sure, text_of(bytes)) : "none";
+  if (if_held) out += fmt::format(", {} more where something else holds an array that is changed", if_held);
+  return out;
+}
 
 }  // namespace
 
@@ -337,17 +368,22 @@ std::string explain(const ProgramSet& set, const RunOptions& options, std::span<
   Bytes least = 0;
   for (ValueId v : f.params) least = least + first.bytes(v);
   for (ValueId v : f.results) least = least + first.bytes(v);
-  int checks = first.checks();
+  int checks = first.checks(), copies = first.copies(), if_held = first.copies_if_held();
+  Bytes copied = first.copied();
   std::string bodies;
   for (size_t i = 1; i < set.programs.size(); ++i) {
     ProgramText body(set, *set.programs[i], options, known);
     bodies += fmt::format("body {}:\n{}", i, body.text());
     checks += body.checks();
+    copies += body.copies();
+    if_held += body.copies_if_held();
+    copied = copied + body.copied();
   }
   out += bodies;
   if (first.moved() && least && !main.steps.empty())
-    out += fmt::format("memory: {} moved{}; arguments and results have {}\n", text_of(first.moved()),
-                       first.runs_bodies() ? ", bodies apart" : "", text_of(least));
+    out += fmt::format("memory: {} moved{}; arguments and results have {}{}\n", text_of(first.moved()), first.runs_bodies() ? ", bodies apart" : "",
+                       text_of(least), *least ? fmt::format(" ({:.2g} times)", static_cast<double>(*first.moved()) / static_cast<double>(*least)) : "");
+  out += fmt::format("copies: {}\n", copies_text(copies, copied, if_held));
   return out + (checks ? fmt::format("checks left: {}\n", checks) : "checks left: none\n");
 }
 

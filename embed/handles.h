@@ -40,6 +40,7 @@ struct HostProgress final : ProgressListener {
 struct tct_engine : tercet::embed::Counted {
   std::shared_ptr<tercet::Backend> backend;
   tercet::CompileOptions compile;
+  tercet::CompileLoops compile_loops = tercet::CompileLoops::Auto;
 };
 
 struct tct_session : tercet::embed::Counted {

@@ -14,6 +14,8 @@ void add_common(CLI::App* app, Options* o) {
   app->add_option("--simd", o->simd_bits, "Vector width of compiled code in bits")->check(CLI::IsMember({256, 512}));
   app->add_option("--optimize", o->optimize, "When compiled code is optimised: auto (once it has run for a while), always (before it runs), never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  app->add_option("--compile-loops", o->compile_loops, "When loops outside of jit are compiled: auto (once they have run for a while), always (before they run), never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   app->add_flag("--jit-all", o->jit_all, "Compile every function that can be compiled");
   app->add_option("--devices", o->devices, "Split this machine into N devices")->check(CLI::Range(1, 4096));
   app->add_option("--device-ids", o->device_ids, "Use these devices only, as in 0,1")->delimiter(',');

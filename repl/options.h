@@ -27,6 +27,10 @@ struct Options {
   int simd_bits = 0;                      // 0: the widest of this machine
   std::string optimize = "auto";          // auto, always, never
   int optimize_when() const { return optimize == "always" ? TCT_OPTIMIZE_ALWAYS : optimize == "never" ? TCT_OPTIMIZE_NEVER : TCT_OPTIMIZE_AUTO; }
+  std::string compile_loops = "auto";     // auto, always, never
+  int compile_loops_when() const {
+    return compile_loops == "always" ? TCT_COMPILE_LOOPS_ALWAYS : compile_loops == "never" ? TCT_COMPILE_LOOPS_NEVER : TCT_COMPILE_LOOPS_AUTO;
+  }
   bool jit_all = false;                   // compile every function that can be
   int devices = 0;                        // 0: as many as a pmap asks for
   std::vector<int> device_ids;

@@ -67,12 +67,12 @@ same("an empty program", tercet(program("")), (0, "", ""))
 status, out, err = tercet(program("print(1)\nprint(nothing_such)"))
 expect("an error ends with status 1 after the output", status == 1 and out == "1\n" and "error[name]" in err, (status, out, err))
 expect("an error shows its place", "program.tct:2:7" in err, err)
-for arguments in (["--bogus"], ["--simd", "128", "x.tct"], ["--optimize", "much", "x.tct"], ["check"], ["no_such_file.tct"], ["ir", "x.tct"], ["/"]):
+for arguments in (["--bogus"], ["--simd", "128", "x.tct"], ["--optimize", "much", "x.tct"], ["--compile-loops", "much", "x.tct"], ["check"], ["no_such_file.tct"], ["ir", "x.tct"], ["/"]):
     status, out, err = tercet(*arguments)
     expect(f"bad usage {arguments}", status == 2 and not out and err, (status, out, err))
 same("version", tercet("--version")[0], 0)
 expect("help", "Usage" in tercet("--help")[1], "")
-for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"], ["--optimize", "always"], ["--optimize", "never"]):
+for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"], ["--optimize", "always"], ["--optimize", "never"], ["--compile-loops", "always"], ["--compile-loops", "never"]):
     same(f"flags {flags}", tercet(*flags, "-e", "sum(arange(10))"), (0, "45\n", ""))
 
 # ---- fmt ----
@@ -176,7 +176,8 @@ if HAS_COMPILER:
         "   for i0 < 4, i1 < 100 in vectors",
         "   reads 1616 B, writes 1600 B; 1 thread",
         "   gives f32[4, 100]: a result",
-        "memory: 4832 B moved; arguments and results have 3200 B",
+        "memory: 4832 B moved; arguments and results have 3200 B (1.5 times)",
+        "copies: none",
         "checks left: none",
     ]
 
@@ -184,6 +185,9 @@ if HAS_COMPILER:
         status, out, err = tercet("--threads", "2", *flags, program(text))
         return [re.sub(r"^compiled in .*", "compiled in T", line) for line in out.splitlines() if line]
 
+    core = min(os.sched_getaffinity(0))
+    alone = tercet(program("print(explain(x => x + 1.0, ones(3)))"), preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+    expect("a process that may use one processor has one thread", "1 thread at most" in alone[1], alone)
     for flags in ([], ["--jit-all"], ["--simd", "256"]):
         same(f"explain {flags}", explained(center + "print(explain(center, x))", *flags), EXPLAINED)
     lines = explained(center + "let f = jit center\nf(x)\nprint(explain(f, x), compile_count(f))")

@@ -23,7 +23,7 @@ template <class C> C step(C a, C b, C acc) {
 }
 
 constexpr std::array<int64_t, 3> sizes[] = {{1, 1, 1}, {3, 5, 7}, {6, 64, 256}, {15, 33, 257}, {64, 64, 64}, {101, 70, 600},
-                                            {1, 100, 300}, {29, 31, 0}, {500, 40, 30}, {1500, 20, 70}, {2, 2100, 20}, {13, 1, 9}};
+                                            {1, 100, 300}, {29, 31, 0}, {500, 40, 30}, {1500, 20, 70}, {2, 2100, 20}, {13, 1, 9}, {400, 7000, 2}};
 
 template <class T> std::vector<T> chain(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b) {
   using C = typename Compute<T>::type;

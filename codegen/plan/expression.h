@@ -7,11 +7,24 @@
 
 namespace tercet::codegen {
 
+/// Why a value lies in memory instead of being computed where it is read: the first reason that was found.
+enum class Kept : uint8_t {
+  No,
+  Needed,        // as a whole: a parameter, a result, what a native step reads or makes, what a reduction makes
+  Reshaped,      // a reshape merges axes of it
+  Overwritten,   // an array that it is read from is changed before it is used
+  Repeated,      // each element is read many times, and is dear
+  Shared,        // read at several places, and dear
+  Long,          // the expression is too long to be compiled at once
+};
+
 /// What the planner knows about a function's values.
 struct ValueFacts {
   const Function& function;
   std::vector<const Op*> definition;  // nullptr for parameters
   std::vector<bool> in_memory;        // its elements are loaded, not computed again
+  std::vector<Kept> kept;
+  std::vector<int64_t> cost;          // of computing an element from what is in memory, in scalar operations
   const Op* op(ValueId v) const { return definition[v]; }
 };
 

@@ -10,16 +10,17 @@ namespace {
 
 constexpr int64_t cheap = 6;      // scalar operations that are worth less than a trip through memory
 constexpr int64_t few = 64;       // elements that cost nothing to store
-constexpr int64_t longest = 300;  // operations computed in one expression; bounds the time to compile it
 
 /// Where the readers of a value stand: readers with equal places read each element once, at one position.
 using Place = int64_t;
 
 class Fusion {
  public:
-  explicit Fusion(const Function& f) : f_(f), facts_{f, {}, {}} {
+  explicit Fusion(const Function& f) : f_(f), facts_{f, {}, {}, {}, {}} {
     facts_.definition.assign(f.types.size(), nullptr);
     facts_.in_memory.assign(f.types.size(), false);
+    facts_.kept.assign(f.types.size(), Kept::No);
+    facts_.cost.assign(f.types.size(), 1);
     for (const Op& op : f.ops)
       for (uint32_t i = 0; i < op.outputs; ++i) facts_.definition[op.output(i)] = &op;
   }
@@ -38,10 +39,14 @@ class Fusion {
     return r == Role::Inline || r == Role::Reshape;
   }
   bool moves(const Op& op) const { return !std::holds_alternative<CodeElementwise>(op.def->code); }
-  void require(ValueId v) {
+  void keep(ValueId v, Kept why) {
+    if (!facts_.in_memory[v]) facts_.kept[v] = why;
+    facts_.in_memory[v] = true;
+  }
+  void require(ValueId v, Kept why = Kept::Needed) {
     const Op* op = facts_.op(v);
     bool scalar_constant = op && role_of(f_, *op) == Role::Constant && f_.type(v).dims.empty();
-    if (!scalar_constant) facts_.in_memory[v] = true;
+    if (!scalar_constant) keep(v, why);
   }
 
   void mark_required() {
@@ -54,7 +59,7 @@ class Fusion {
       if (!is_inline(op) && role != Role::Check)
         for (uint32_t i = 0; i < op.outputs; ++i) require(op.output(i));
       if (role == Role::Reshape && !split_axes(f_.type(op.inputs[0]).dims, f_.type(op.output()).dims))
-        require(op.inputs[0]);
+        require(op.inputs[0], Kept::Reshaped);
     }
   }
 
@@ -82,7 +87,7 @@ class Fusion {
     for (size_t i = scatter; i-- > 0;) {
       const Op& op = f_.ops[i];
       if (op.outputs != 1 || !is_inline(op) || !late[op.output()] || !reads[op.output()]) continue;
-      if (is_small(op.output())) facts_.in_memory[op.output()] = true;
+      if (is_small(op.output())) keep(op.output(), Kept::Overwritten);
       else
         for (ValueId v : op.inputs) late[v] = true;
     }
@@ -112,17 +117,18 @@ class Fusion {
   }
 
   void mark_costly() {
-    std::vector<int64_t> cost(f_.types.size(), 1);
+    std::vector<int64_t>& cost = facts_.cost;
     for (const Op& op : f_.ops) {
       if (!is_inline(op)) continue;
       int64_t total = std::holds_alternative<CodeElementwise>(op.def->code) ? elementwise_cost(f_, op) : 0;
       for (ValueId v : op.inputs) {
-        if (repeats(op, v) && cost[v] > cheap) facts_.in_memory[v] = true;
+        if (repeats(op, v) && cost[v] > cheap) keep(v, Kept::Repeated);
         total += facts_.in_memory[v] ? 1 : cost[v];
       }
       ValueId out = op.output();
       cost[out] = total;
-      if ((several_[out] && total > cheap) || total > longest) facts_.in_memory[out] = true;
+      if (several_[out] && total > cheap) keep(out, Kept::Shared);
+      else if (total > longest_expression) keep(out, Kept::Long);
     }
   }
   /// The op may read an element of v many times.

@@ -8,4 +8,7 @@ namespace tercet::codegen {
 /// computed more than once at more than a small cost, and operands of reshapes that merge axes.
 ValueFacts choose_fusion(const Function& f);
 
+/// So many operations in one expression, and an array goes to memory: it bounds the time to compile it.
+inline constexpr int64_t longest_expression = 300;
+
 }  // namespace tercet::codegen

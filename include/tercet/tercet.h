@@ -105,6 +105,9 @@ TCT_API void tct_error_release(tct_error* error);
 /* Compiled code is optimised once it has run for a while, on a thread of its own that ends when nothing is left to do (AUTO); before
  * it first runs (ALWAYS); or not (NEVER). The results are the same. */
 enum { TCT_OPTIMIZE_AUTO = 0, TCT_OPTIMIZE_ALWAYS = 1, TCT_OPTIMIZE_NEVER = 2 };
+/* Loops outside of compiled functions that work on numbers go on as compiled code when they have run for a while (AUTO), from the
+ * start (ALWAYS), or not (NEVER). The results are the same. */
+enum { TCT_COMPILE_LOOPS_AUTO = 0, TCT_COMPILE_LOOPS_ALWAYS = 1, TCT_COMPILE_LOOPS_NEVER = 2 };
 
 typedef struct tct_engine_options {
   uint32_t size;            /* sizeof *this, set by tct_engine_options_init */
@@ -113,6 +116,7 @@ typedef struct tct_engine_options {
   int32_t interpret;        /* not 0: compile nothing, `jit` means nothing then */
   const char* cache;        /* a folder that keeps compiled code between runs; NULL: none */
   int32_t optimize;         /* a TCT_OPTIMIZE_… */
+  int32_t compile_loops;    /* a TCT_COMPILE_LOOPS_… */
 } tct_engine_options;
 TCT_API void tct_engine_options_init(tct_engine_options* options, size_t size);
 /* options NULL: all as after _init. */

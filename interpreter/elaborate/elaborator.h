@@ -18,6 +18,16 @@
 
 namespace tercet {
 
+/// A call of a compiled function as it was elaborated, and the globals it read with their versions.
+struct JitMemo {
+  std::vector<std::pair<std::string, uint64_t>> read;
+  std::shared_ptr<JitEntry> entry;
+  Sym result;
+  std::vector<Leaf> leaves;                                         // of the result
+  std::vector<Frame::Hidden> hidden;
+  std::vector<Sym> kept;                                            // the function and its arguments: keys have addresses of their code
+};
+
 /// What the elaborator may ask of the session around it.
 class Environment {
  public:
@@ -34,6 +44,9 @@ class Environment {
   /// Compiled entries by key; they live as long as the session.
   virtual std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() = 0;
   virtual std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() = 0;
+  /// Another number whenever this global has been bound anew; 0 while it is not there.
+  virtual uint64_t version(const std::string& name) = 0;
+  virtual std::map<std::string, JitMemo>& jit_memos() = 0;
   virtual const std::vector<std::string>& arguments() = 0;          // of the program
   virtual bool may_read_files() = 0;
   /// May elaboration use the values of this global's integers? False: only their types.
@@ -234,6 +247,7 @@ class Elaborator {
   Leaf read_basic(Leaf x, const std::vector<IndexPart>& parts);
   Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
   Advanced advanced(const std::vector<IndexPart>& parts);
+  void write_in_place(std::vector<IndexPart>& parts);
   void mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const Leaf& mask, int64_t axis);
   std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items, const Sym* only = nullptr);
   Leaf read_parts(const Leaf& x, const std::vector<IndexPart>& parts);
@@ -333,6 +347,10 @@ class Elaborator {
   struct JitCall { std::shared_ptr<JitEntry> entry; std::vector<ValueId> inputs; Sym result; std::vector<Leaf> leaves; };
   JitCall elaborate_jit(const Sym::Transformed& t, std::vector<CallArgument> arguments, Span span);
   JitCall jit_call(const Sym::Transformed& t, const FunctionPtr& f, const Frame& body, std::span<const Leaf> given, const std::vector<bool>& fixed);
+  // jit_memo.cpp
+  std::optional<std::string> memo_key(const Sym::Transformed& t, std::span<const CallArgument> arguments, std::span<const Leaf> given) const;
+  std::optional<JitCall> remembered(const std::string& key, std::span<const Leaf> given);
+  void remember(const std::string& key, JitMemo memo);
 
   // gradients.cpp
   struct ClosedCall;
@@ -362,6 +380,7 @@ class Elaborator {
   bool inside_jit_ = false;
   Frame* jit_frame_ = nullptr;        // of the function that jit elaborates
   JitSizes* jit_sizes_ = nullptr;     // its parameters' sizes
+  std::set<std::string> jit_read_;    // globals that it reads, or looked for
   bool needed_ = true;                // is the value of the expression that is read next used?
   std::set<std::string> written_;     // globals that the statement binds or assigns
 };

@@ -162,6 +162,7 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
 
 std::optional<Sym> Elaborator::global(const std::string& home, const std::string& name) {
   const std::string known_as = qualified(home, name);
+  if (inside_jit_) jit_read_.insert(known_as);
   if (const Value* value = environment_.global(known_as)) return import_value(known_as, *value);
   if (auto c = find_constant(name)) return Sym(float_leaf(*c));
   if (ast::FunctionPtr f = environment_.library_function(name)) return Sym(Sym::Closure{f, {}, library_home});

@@ -341,6 +341,22 @@ Leaf Elaborator::read_parts(const Leaf& x, const std::vector<IndexPart>& parts) 
   return reshape(part, result_dims(parts, index.dims, index.place, index.apart));
 }
 
+/// Elements at places that are found when it runs are written where they lie: known places among them count as found ones, so
+/// that t[i, 0] = v does not write a column back.
+void Elaborator::write_in_place(std::vector<IndexPart>& parts) {
+  using Form = IndexPart::Form;
+  bool found = false, whole = false, wide = false, sliced = false;
+  for (const IndexPart& p : parts) {
+    found |= p.form == Form::Array;
+    wide |= p.form == Form::Array && p.index.type.rank() > 0;
+    whole |= p.form == Form::Whole;
+    sliced |= p.form == Form::Slice || p.form == Form::Window;
+  }
+  if (!found || sliced || (wide && whole)) return;   // with other axes between arrays, numbers have a rule of their own
+  for (IndexPart& p : parts)
+    if (p.form == Form::Fixed) p.form = Form::Array, p.index = size_leaf(p.start);
+}
+
 Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items, const Leaf& value, std::optional<ast::BinaryOp> op) {
   DType dtype = x.type.dtype;
   bool lossy = value.type.dtype != dtype && !(value.weak && !(is_float(value.type.dtype) && !is_float(dtype)));
@@ -349,6 +365,7 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
     error(Kind::Type, fmt::format("{} does not go into {}", describe(value), describe(x)), other ? "" : fmt::format("convert it: {}(v)", name_of(dtype)));
   if (x.type.is_ragged()) return write_rows(x, items, value, op);
   std::vector<IndexPart> parts = index_parts(x, items);
+  write_in_place(parts);
   Leaf whole = frame_->result(use(x), x.weak);
   Leaf part = read_basic(whole, parts);
   Advanced index = advanced(parts);

@@ -175,6 +175,11 @@ Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::ve
   std::vector<Leaf> given;
   for (CallArgument& a : arguments) collect_leaves(a.value, given);
   collect_leaves(*t.function, given);
+  const std::optional<std::string> key = memo_key(t, arguments, given);
+  if (key)
+    if (std::optional<JitCall> known = remembered(*key, given)) return std::move(*known);
+  jit_read_.clear();
+  const size_t before = builder().mark();
   Frame* outer = frame_;
   Marks start = mark({});
   std::vector<bool> fixed(given.size(), false);
@@ -238,10 +243,16 @@ Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::ve
       throw;
     }
     leave();
+    const bool alone = builder().mark() == before && std::find(fixed.begin(), fixed.end(), true) == fixed.end();
     FunctionPtr f = body.finish(ids);
     JitCall call = jit_call(t, f, body, given, fixed);
     call.result = std::move(result);
     call.leaves = std::move(leaves);
+    if (key && alone) {
+      JitMemo memo{{}, call.entry, call.result, call.leaves, body.hidden, {*t.function}};
+      for (const CallArgument& a : arguments) memo.kept.push_back(a.value);
+      remember(*key, std::move(memo));
+    }
     return call;
   }
 }

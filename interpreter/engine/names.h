@@ -28,6 +28,11 @@ class Session::Names final : public Environment {
   }
   std::map<std::string, std::shared_ptr<JitEntry>>& jit_entries() override { return session_.jit_entries_; }
   std::map<std::string, std::shared_ptr<JitCounter>>& jit_counters() override { return session_.jit_counters_; }
+  uint64_t version(const std::string& name) override {
+    auto found = session_.globals_.find(name);
+    return found == session_.globals_.end() ? 0 : found->second.version;
+  }
+  std::map<std::string, JitMemo>& jit_memos() override { return session_.jit_memos_; }
   const std::vector<std::string>& arguments() override { return session_.options_.arguments; }
   int device_count() override { return session_.options_.devices; }
   bool may_read_files() override { return session_.options_.files; }

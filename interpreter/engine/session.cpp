@@ -31,6 +31,11 @@ const Value* Session::find(const std::string& name) const {
   return found == globals_.end() ? nullptr : &found->second.value;
 }
 
+uint64_t Session::next_version() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 void Session::set(const std::string& name, Value value) { globals_[name] = {std::move(value), true}; }
 
 std::vector<std::string> Session::names(const std::string& home) const {

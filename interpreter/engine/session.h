@@ -22,6 +22,7 @@ struct SessionOptions {
   std::shared_ptr<Backend> backend;              // null: everything runs on the reference evaluator
   CompileOptions compile;
   bool jit_all = false;                          // statements are compiled whole, not only what jit names
+  CompileLoops compile_loops = CompileLoops::Auto;
   int64_t memory_bytes = INT64_MAX;
   std::function<void(std::string_view)> write;   // standard output
   std::vector<std::string> arguments;            // of the program
@@ -105,8 +106,13 @@ class Session {
 
   SessionOptions options_;
   SourceMap sources_;
-  /// `digits`: those of a literal, by the leaf it is (Frame::carry).
-  struct Global { Value value; bool is_var = false; std::map<size_t, double> digits = {}; };
+  struct Global {
+    Value value;
+    bool is_var = false;
+    std::map<size_t, double> digits = {};        // those of a literal, by the leaf it is (Frame::carry)
+    uint64_t version = next_version();           // of every binding another one
+  };
+  static uint64_t next_version();
   std::map<std::string, Global> globals_;        // by qualified name (elaborate/tree.h)
   std::map<std::string, std::vector<std::string>> imported_;   // files that imports have run, by path, and their names
   std::vector<std::string> importing_;           // paths of those that run, outermost first
@@ -114,6 +120,7 @@ class Session {
   std::map<std::string, ast::FunctionPtr> library_;
   std::map<std::string, std::shared_ptr<JitEntry>> jit_entries_;
   std::map<std::string, std::shared_ptr<JitCounter>> jit_counters_;
+  std::map<std::string, JitMemo> jit_memos_;
   std::vector<ast::Program> programs_;           // keep the trees of running code alive
   std::shared_ptr<std::atomic<uint64_t>> interrupts_ = std::make_shared<std::atomic<uint64_t>>(0);
   uint64_t seen_interrupts_ = 0;                 // more than these stop what runs

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <map>
 
+#include "interpreter/runtime/processors.h"
+
 namespace tercet {
 namespace {
 
@@ -132,7 +134,7 @@ DeviceLease lease_host_devices(int count, int cores) {
   return DeviceLease(std::move(out));
 }
 
-int available_cores() { return tbb::info::default_concurrency(); }
+int available_cores() { return usable_processors(); }
 
 tbb::task_arena& arena_of(int threads) {
   if (HostDevice* device = current_device()) return device->arena();
@@ -143,7 +145,7 @@ tbb::task_arena& arena_of(int threads) {
   std::lock_guard lock(mutex);
   auto& arena = arenas[threads];
   if (!arena) {
-    if (threads > std::max(most, available_cores())) {
+    if (threads > std::max(most, tbb::info::default_concurrency())) {
       allowed = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
       most = threads;
     }

@@ -87,10 +87,12 @@ void pack(const T* x, int64_t count, int64_t k, int64_t along, int64_t step, int
     if (along == 1) {
       for (int64_t p = 0; p < k; ++p) load_row(from + p * step, filled, out + p * width);
     } else if (step == 1 && !std::is_same_v<T, C>) {
-      C line[block_k];
-      for (int64_t r = 0; r < filled; ++r) {
-        load_row(from + r * along, k, line);
-        for (int64_t p = 0; p < k; ++p) out[p * width + r] = line[p];
+      C lines[8][block_k];
+      for (int64_t r = 0; r < filled; r += 8) {
+        const int64_t some = std::min<int64_t>(8, filled - r);
+        for (int64_t i = 0; i < some; ++i) load_row(from + (r + i) * along, k, lines[i]);
+        if (some == 6 && width == 6) turn_six(lines[0], k, block_k, out);
+        else turn(lines[0], some, k, block_k, width, out + r);
       }
     } else if (std::is_same_v<T, C> && step == 1 && filled >= 8) {
       if constexpr (std::is_same_v<T, C>) turn(from, filled, k, along, width, out);
@@ -120,11 +122,14 @@ template <class C> struct Block {
   bool first;
 
   void run() const {
-    for (int64_t j = 0; j < columns; j += kernel.tile_columns)
-      for (int64_t i = 0; i < rows; i += kernel.tile_rows)
-        kernel.run(static_cast<int>(std::min<int64_t>(kernel.tile_rows, rows - i)),
-                   static_cast<int>(std::min<int64_t>(kernel.tile_columns, columns - j)), k, {a.data + i * a_step, a.row, a.step},
-                   b + j / kernel.tile_columns * panel_step, ldb, c + i * ldc + j, ldc, first);
+    const C* b_at = b;
+    const int64_t tile_rows = kernel.tile_rows, tile_columns = kernel.tile_columns;
+    for (int64_t j = 0; j < columns; j += tile_columns, b_at += panel_step) {
+      const int wide = static_cast<int>(std::min(tile_columns, columns - j));
+      auto* const tiles = kernel.tiles[(wide - 1) / kernel.lanes];
+      for (int64_t i = 0; i < rows; i += tile_rows)
+        tiles[std::min(tile_rows, rows - i) - 1](wide, k, {a.data + i * a_step, a.row, a.step}, b_at, ldb, c + i * ldc + j, ldc, first);
+    }
   }
 };
 
@@ -305,9 +310,11 @@ void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int
       gemm_turned(m, n, k, a, b, c, c_stride, isa);
     else gemm_blocked<T, T>(kernel_for<T>(isa, n), m, n, k, a, b, c, c_stride);
   } else if constexpr (std::is_same_v<typename Compute<T>::type, float>) {
-    // A few rows at a time, so that the f32 sums stay in the cache until they are rounded.
-    for (int64_t at = 0; at < m; at += block_rows, a.data += block_rows * a.row_stride) {
-      const int64_t some = std::min(block_rows, m - at);
+    // The f32 sums of some rows at a time; many, since the other operand is widened and packed for each of these parts.
+    constexpr int64_t most_sums = int64_t{1} << 21;
+    const int64_t part = std::max<int64_t>(1, most_sums / n / block_rows) * block_rows;
+    for (int64_t at = 0; at < m; at += part, a.data += part * a.row_stride) {
+      const int64_t some = std::min(part, m - at);
       float* sums = scratch<float>(2, some * n);
       gemm_blocked<T, float>(kernel_for<float>(isa, n), some, n, k, a, b, sums, n);
       for (int64_t i = 0; i < some; ++i) narrow_row(sums + i * n, n, c + (at + i) * c_stride);

@@ -1,6 +1,9 @@
 // AVX2: tiles of 6 x 2 or 12 x 1 registers of 8 f32 or 4 f64. This is the baseline every machine of ours has.
 #include <immintrin.h>
 
+#include <type_traits>
+#include <utility>
+
 #include "interpreter/runtime/gemm_kernel.h"
 
 namespace tercet {
@@ -39,7 +42,7 @@ struct NarrowF64 {
 
 }  // namespace
 
-const GemmKernels<float> gemm_avx2_f32 = {{6, 16, run_columns<NarrowF32, 6, 2>}, {12, 8, run_columns<NarrowF32, 12, 1>}};
-const GemmKernels<double> gemm_avx2_f64 = {{6, 8, run_columns<NarrowF64, 6, 2>}, {12, 4, run_columns<NarrowF64, 12, 1>}};
+constinit const GemmKernels<float> gemm_avx2_f32 = {kernel_of<NarrowF32, 6, 2>(), kernel_of<NarrowF32, 12, 1>()};
+constinit const GemmKernels<double> gemm_avx2_f64 = {kernel_of<NarrowF64, 6, 2>(), kernel_of<NarrowF64, 12, 1>()};
 
 }  // namespace tercet

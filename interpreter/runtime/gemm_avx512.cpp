@@ -1,6 +1,9 @@
 // AVX-512: tiles of 6 x 4 or 12 x 2 registers of 16 f32 or 8 f64. Called only where the processor has it.
 #include <immintrin.h>
 
+#include <type_traits>
+#include <utility>
+
 #include "interpreter/runtime/gemm_kernel.h"
 
 #if defined(__clang__)
@@ -46,8 +49,8 @@ struct WideF64 {
 
 }  // namespace
 
-const GemmKernels<float> gemm_avx512_f32 = {{6, 64, run_columns<WideF32, 6, 4>}, {12, 32, run_columns<WideF32, 12, 2>}};
-const GemmKernels<double> gemm_avx512_f64 = {{6, 32, run_columns<WideF64, 6, 4>}, {12, 16, run_columns<WideF64, 12, 2>}};
+constinit const GemmKernels<float> gemm_avx512_f32 = {kernel_of<WideF32, 6, 4>(), kernel_of<WideF32, 12, 2>()};
+constinit const GemmKernels<double> gemm_avx512_f64 = {kernel_of<WideF64, 6, 4>(), kernel_of<WideF64, 12, 2>()};
 
 }  // namespace tercet
 

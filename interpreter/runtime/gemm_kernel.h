@@ -11,11 +11,11 @@ template <class T> struct GemmLeft {
 };
 
 /// c[rows, columns] (row r at c + r * ldc) += a b over k steps; `first` starts from +0 instead of from c.
-/// b has step p at b + p * ldb, `tile_columns` values
-/// readable. rows <= tile_rows, columns <= tile_columns.
+/// b has step p at b + p * ldb, whole vectors readable. The tile of `rows` rows and v vectors is tiles[v - 1][rows - 1].
 template <class T> struct GemmKernel {
-  int tile_rows, tile_columns;
-  void (*run)(int rows, int columns, int64_t k, GemmLeft<T> a, const T* b, int64_t ldb, T* c, int64_t ldc, bool first);
+  using Tile = void(int columns, int64_t k, const GemmLeft<T>& a, const T* b, int64_t ldb, T* c, int64_t ldc, bool first);
+  int tile_rows, tile_columns, lanes;
+  Tile* tiles[4][12];
 };
 
 /// Two shapes that fill the registers: for matrices, and for few columns (or few rows of a product turned round).

@@ -13,6 +13,7 @@
 #include "interpreter/runtime/array.h"
 #include "interpreter/runtime/device.h"
 #include "interpreter/runtime/polling.h"
+#include "interpreter/runtime/processors.h"
 #include "interpreter/runtime/thread_sanitizer.h"
 
 namespace tercet {
@@ -48,7 +49,7 @@ ThreadLimit::~ThreadLimit() { limit_of_thread = previous_; }
 
 int64_t available_threads() {
   const int all = tbb::this_task_arena::max_concurrency();
-  return limit_of_thread > 0 ? std::min(limit_of_thread, all) : all;
+  return std::min(limit_of_thread > 0 ? limit_of_thread : usable_processors(), all);
 }
 
 int64_t chunk_count(int64_t count, int64_t grain) {
