@@ -5,7 +5,8 @@
 // the matmul primitive, made before anything is timed), xsmm (version 1: small products and batches of them by its JIT kernels, side by
 // side; larger ones it leaves to BLAS). Commands on standard input, an answer in JSON each on standard output:
 //   products      [{"name", "dtype", "batch", "m", "k", "n", "fits"}, …]; fits: the library has it
-//   run I NS      {"ns": x, "sum": y}: product I over and over for some NS nanoseconds: the fastest run, and the sum of its elements
+//   run I NS      {"ns": x, "sum": y, "runs": n}: product I over and over for some NS nanoseconds: the fastest run, the sum of its
+//                 elements, the number of runs
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -246,7 +247,8 @@ std::string run(Library& library, const Product& p, double budget) {
   double best = nanoseconds(1, call);
   for (int i = 0; i < 9 && best < 1e6; ++i) best = std::min(best, nanoseconds(1, call));
   const int64_t calls = std::max<int64_t>(1, static_cast<int64_t>(5e3 / best));
-  for (double spent = 0; spent < budget;) {
+  int64_t runs = 0;
+  for (double spent = 0; spent < budget; ++runs) {
     double ns = nanoseconds(calls, call);
     best = std::min(best, ns);
     spent += ns * static_cast<double>(calls);
@@ -257,7 +259,7 @@ std::string run(Library& library, const Product& p, double budget) {
       for (int64_t i = 0; i < p.s.batch * p.s.m * p.s.n; ++i)
         sum += std::abs(static_cast<double>(Compute<T>::load(reinterpret_cast<T*>(operands.c.data())[i])));
   });
-  return fmt::format(R"({{"ns": {:.1f}, "sum": {}}})", best, sum);
+  return fmt::format(R"({{"ns": {:.1f}, "sum": {}, "runs": {}}})", best, sum, runs * calls);
 }
 
 std::string listed(Library& library) {
