@@ -212,6 +212,27 @@ def collatz_one_by_one(start):
     return lambda: f(start)
 
 
+@row("logistic")
+def logistic(s):
+    f = jax.jit(lambda s: lax.fori_loop(0, 1_000_000, lambda i, x: np.float32(3.7) * x * (1 - x), s))
+    return lambda: f(s)
+
+
+@row("lcs")
+def longest_common_subsequence(a, b):
+    def lcs(a, b):
+        def line(i, row):
+            def step(j, state):
+                row, diagonal = state
+                above = row[j + 1]
+                best = jnp.where(a[i] == b[j], diagonal + 1, jnp.maximum(above, row[j]))
+                return row.at[j + 1].set(best), above
+            return lax.fori_loop(0, b.shape[0], step, (row, jnp.int32(0)))[0]
+        return lax.fori_loop(0, a.shape[0], line, jnp.zeros(b.shape[0] + 1, jnp.int32))[-1]
+    f = jax.jit(lcs)
+    return lambda: f(a, b)
+
+
 # ---- latency ----
 
 @row("lengths")

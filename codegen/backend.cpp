@@ -10,6 +10,7 @@
 #include "codegen/plan/equal_sizes.h"
 #include "codegen/plan/plan.h"
 #include "codegen/plan/select_branches.h"
+#include "codegen/plan/single_parts.h"
 #include "codegen/run/context.h"
 #include "codegen/run/threads.h"
 #include "interpreter/engine/evaluate.h"
@@ -39,12 +40,25 @@ bool is_too_large(const ProgramSet& set) {
   return all > most_in_all || !has_memory_to_compile(all);
 }
 
+std::shared_ptr<const ProgramSet> planned(const FunctionPtr& f, const CompileOptions& options) {
+  return std::make_shared<const ProgramSet>(plan(unroll_windows(hoist_products(select_branches(read_single_parts(expand(f))))), options.fast_math));
+}
+
+/// A program that is one loop, as one piece of code.
+bool is_one_piece(const ProgramSet& set) {
+  const std::vector<Step>& steps = set.programs[0]->steps;
+  const auto* loop = steps.size() == 1 ? std::get_if<NativeStep>(&steps[0].what) : nullptr;
+  return loop && loop->loop >= 0;
+}
+
 class LlvmExecutable final : public Executable {
  public:
-  LlvmExecutable(FunctionPtr function, const CompileOptions& options, std::shared_ptr<const ObjectCache> cache)
+  /// `alone`: the function is a loop that was taken out of another one.
+  LlvmExecutable(FunctionPtr function, const CompileOptions& options, std::shared_ptr<const ObjectCache> cache, std::shared_ptr<const ProgramSet> alone = nullptr)
       : function_(std::move(function)),
-        sizes_(with_equal_sizes(function_)),
-        set_(std::make_shared<const ProgramSet>(plan(unroll_windows(hoist_products(select_branches(expand(sizes_.function)))), options.fast_math))),
+        sizes_(alone ? EqualSizes{function_, {}} : with_equal_sizes(function_)),
+        set_(alone ? alone : planned(sizes_.function, options)),
+        inherits_sizes_(alone != nullptr),
         plan_ms_(milliseconds_since(begun_)),
         run_{thread_count(options.threads), options.block_bytes},
         fast_math_(options.fast_math),
@@ -55,10 +69,12 @@ class LlvmExecutable final : public Executable {
   std::vector<Array> run(EvalContext& outer, std::vector<Array> arguments) const override {
     if (!code_ || !sizes_.hold(arguments)) {   // or a check will fail
       RepeatingContext reference(outer, 0);
+      if (inherits_sizes_) reference.dims = outer.dims;
       return evaluate(*function_, reference, std::move(arguments));
     }
     RunOptions run = on_this_device(run_);
     CompiledContext context(outer, *set_, *code_, run);
+    if (inherits_sizes_) context.dims = outer.dims;
     if (!set_->may_fail) return context.run(*set_->programs[0], std::move(arguments));
     std::vector<Array> kept = arguments;  // shared, so that nothing overwrites them
     try {
@@ -70,6 +86,7 @@ class LlvmExecutable final : public Executable {
       if (context.met_others()) throw RepeatByReference{};
     }
     RepeatingContext again(outer, context.effects());
+    if (inherits_sizes_) again.dims = outer.dims;
     return evaluate(*function_, again, std::move(kept));
   }
 
@@ -95,6 +112,7 @@ class LlvmExecutable final : public Executable {
   FunctionPtr function_;
   EqualSizes sizes_;
   std::shared_ptr<const ProgramSet> set_;
+  bool inherits_sizes_;
   double plan_ms_;
   RunOptions run_;
   bool fast_math_;
@@ -114,6 +132,11 @@ class LlvmBackend final : public Backend {
   }
   std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) override {
     return std::make_shared<LlvmExecutable>(std::move(function), options, cache_);
+  }
+  std::shared_ptr<const Executable> compile_loop(FunctionPtr function, const CompileOptions& options) override {
+    std::shared_ptr<const ProgramSet> set = planned(function, options);
+    if (!is_one_piece(*set)) return nullptr;
+    return std::make_shared<LlvmExecutable>(std::move(function), options, cache_, std::move(set));
   }
 
  private:

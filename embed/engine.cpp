@@ -71,7 +71,9 @@ TCT_API tct_status tct_engine_create(const tct_engine_options* options, tct_engi
     auto engine = std::make_unique<tct_engine>();
     engine->compile.threads = o.threads;
     engine->compile.simd_bits = o.simd_bits;
+    require(o.compile_loops >= TCT_COMPILE_LOOPS_AUTO && o.compile_loops <= TCT_COMPILE_LOOPS_NEVER, "compile_loops is a TCT_COMPILE_LOOPS_…");
     engine->compile.optimize = static_cast<Optimize>(o.optimize);
+    engine->compile_loops = static_cast<CompileLoops>(o.compile_loops);
 #if TERCET_HAS_LLVM
     if (!o.interpret) engine->backend = make_llvm_backend(o.cache ? o.cache : "");
 #endif
@@ -95,6 +97,7 @@ TCT_API tct_status tct_session_create(tct_engine* engine, const tct_session_opti
     SessionOptions s;
     s.backend = engine->backend;
     s.compile = engine->compile;
+    s.compile_loops = engine->compile_loops;
     s.jit_all = o.jit_all != 0;
     s.memory_bytes = memory_of(o.limits);
     s.deadline_ms = o.limits.deadline_ms;

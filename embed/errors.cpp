@@ -4,9 +4,7 @@
 #include "embed/handles.h"
 
 namespace tercet::embed {
-namespace {
 
-// ---- JSON ----
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
@@ -16,6 +14,8 @@ std::string quoted(std::string_view text) {
   }
   return out + '"';
 }
+
+namespace {
 
 std::string place_json(Span span, const SourceMap& sources) {
   const SourceFile* file = sources.find(span);

@@ -25,6 +25,20 @@ tct_status show_program(tct_session* s, tct_str source, tct_str name, const std:
   return TCT_OK;
 }
 
+std::string place_json(const SourceFile& file, Span span) {
+  const Place begin = file.place(span.begin), end = file.place(span.end);
+  return fmt::format(R"({{"line": {}, "column": {}, "end_line": {}, "end_column": {}}})", begin.line, begin.column, end.line, end.column);
+}
+
+std::string symbols_json(const std::vector<Symbol>& symbols, const SourceFile& file) {
+  static constexpr const char* kinds[] = {"function", "variable", "parameter", "module"};
+  std::string out;
+  for (const Symbol& s : symbols)
+    out += fmt::format(R"({}{{"name": {}, "kind": "{}", "detail": {}, "doc": {}, "top_level": {}, "source": {}, "scope": {}}})", out.empty() ? "" : ", ", quoted(s.name),
+                       kinds[static_cast<size_t>(s.kind)], quoted(s.detail), quoted(s.doc), s.top_level, place_json(file, s.span), place_json(file, s.scope));
+  return "{\"symbols\": [" + out + "]}";
+}
+
 #if TERCET_HAS_LLVM
 /// Its name, and the info of a folder that can be used.
 std::pair<std::string, CacheInfo> cache_of(tct_str folder) {
@@ -79,6 +93,13 @@ TCT_API tct_status tct_show(tct_session* session, tct_str expression, tct_str ar
     if (what == "ast" || what == "formatted") return show_program(session, expression, argument_types, what, out_text, out_error);
     s.clear_interrupt();
     std::string text;
+    if (what == "symbols") {
+      const SourceFile& file = s.add_source(argument_types.size ? std::string(view_of(argument_types)) : "program", std::string(view_of(expression)));
+      std::vector<Symbol> symbols;
+      Outcome o = s.symbols(file, &symbols);
+      if (o.ok()) *out_text = new_text(symbols_json(symbols, file));
+      return outcome(session, std::move(o), out_error, nullptr);
+    }
     Outcome o = what == "statement" ? s.statement_ir(s.add_source("statement", std::string(view_of(expression))), &text)
                                     : s.show_stage(std::string(view_of(expression)), std::string(view_of(argument_types)), what, &text);
     if (o.ok()) *out_text = new_text(text);

@@ -1,6 +1,7 @@
 #include "grammar/format.h"
 
 #include <algorithm>
+#include <set>
 
 #include "grammar/token.h"
 #include "grammar/token_filter.h"
@@ -16,7 +17,7 @@ bool is_comment(TokenType t) { return t == COMMENT || t == DOC_COMMENT; }
 
 class Formatter {
  public:
-  explicit Formatter(const SourceFile& source) : source_(source), tokens_(lex(source, text_begin(source), source.text().size())) {}
+  explicit Formatter(const SourceFile& source) : source_(source), tokens_(lex(source, text_begin(source), source.text().size())) { find_lambdas(); }
 
   std::string run() {
     for (const Token& t : tokens_) {
@@ -40,6 +41,20 @@ class Formatter {
   static size_t text_begin(const SourceFile& source) { return source.text().starts_with("\xEF\xBB\xBF") ? 3 : 0; }
   std::string_view text(const Token& t) const { return std::string_view(source_.text()).substr(t.begin, t.end - t.begin); }
   bool inside_parentheses() const { return !brackets_.empty() && brackets_.back().type != LBRACE; }
+
+  /// The parentheses around a lambda's parameters are no call's: `jit (x, y) => x`.
+  void find_lambdas() {
+    std::vector<size_t> open;
+    size_t closed = 0;   // where the last parenthesis that was closed begins
+    TokenType before = END;
+    for (const Token& t : tokens_) {
+      if (t.type == SPACE || t.type == NEWLINE || is_comment(t.type)) continue;
+      if (t.type == LPAREN) open.push_back(t.begin);
+      if (t.type == RPAREN && !open.empty()) closed = open.back(), open.pop_back();
+      if (t.type == FAT_ARROW && before == RPAREN) lambdas_.insert(closed);
+      before = t.type;
+    }
+  }
 
   void put(const Token& t) {
     const bool first = out_.empty();
@@ -119,12 +134,14 @@ class Formatter {
     if (n == COLON) return slice && gap_before(t) > 0 && ends_operand(p);
     if (p == COLON) return !slice || spaced_colon_;
     if (p == TILDE) return false;
+    if (n == LPAREN && lambdas_.count(t.begin)) return true;
     if (n == LPAREN || n == LBRACKET) return !(ends_operand(p) || p == TRANSFORM);
     return true;
   }
 
   const SourceFile& source_;
   std::vector<Token> tokens_;
+  std::set<size_t> lambdas_;     // where the parentheses of their parameters begin
   std::string out_;
   std::vector<Bracket> brackets_;
   size_t indent_ = 0;            // of the line being written

@@ -15,7 +15,7 @@ namespace tercet {
 
 struct Driver::State {
   explicit State(const Options& o)
-      : options(o), engine({.threads = o.threads, .simd_bits = o.simd_bits, .cache = cache_directory(), .optimize = o.optimize_when()}) {
+      : options(o), engine({.threads = o.threads, .simd_bits = o.simd_bits, .cache = cache_directory(), .optimize = o.optimize_when(), .compile_loops = o.compile_loops_when()}) {
     start();
     on_interrupt([](void* state) { static_cast<State*>(state)->session->interrupt(); }, this);
   }

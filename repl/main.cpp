@@ -2,9 +2,11 @@
 #include <cstring>
 #include <iostream>
 
+#include "repl/bench_command.h"
 #include "repl/cache.h"
 #include "repl/driver.h"
 #include "repl/format_command.h"
+#include "repl/lsp_command.h"
 #include "repl/options.h"
 #include "repl/program_files.h"
 #include "repl/prompt.h"
@@ -40,6 +42,8 @@ int main(int argc, char** argv) {
   if (options.command == Command::Cache) return run_cache_command(options.cache_action);
   if (options.command == Command::Format) return run_format_command(options);
   if (options.command == Command::Test) return run_test_command(options);
+  if (options.command == Command::Bench) return run_bench_command(options);
+  if (options.command == Command::Lsp) return run_lsp_command(std::cin, std::cout);
   Driver driver(options);
   switch (options.command) {
     case Command::Prompt: status = run_prompt(driver); break;

@@ -14,6 +14,8 @@ void add_common(CLI::App* app, Options* o) {
   app->add_option("--simd", o->simd_bits, "Vector width of compiled code in bits")->check(CLI::IsMember({256, 512}));
   app->add_option("--optimize", o->optimize, "When compiled code is optimised: auto (once it has run for a while), always (before it runs), never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  app->add_option("--compile-loops", o->compile_loops, "When loops outside of jit are compiled: auto (once they have run for a while), always (before they run), never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   app->add_flag("--jit-all", o->jit_all, "Compile every function that can be compiled");
   app->add_option("--devices", o->devices, "Split this machine into N devices")->check(CLI::Range(1, 4096));
   app->add_option("--device-ids", o->device_ids, "Use these devices only, as in 0,1")->delimiter(',');
@@ -59,6 +61,15 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
   CLI::App* test = app.add_subcommand("test", "Run what programs say of themselves (#> output, ## >>> examples): tercet test FILE|FOLDER…");
   test->add_option("PATHS", o->paths, "Programs, and folders of them")->required();
   add_common(test, o);
+  CLI::App* bench = app.add_subcommand("bench", "Time the functions bench_… of a program: tercet bench FILE");
+  std::string bench_file;
+  bench->add_option("FILE", bench_file, "The program")->required();
+  bench->add_option("--seconds", o->seconds, "How long each is repeated (default: 1)")->check(CLI::Range(0.01, 3600.0));
+  bench->add_option("--only", o->filter, "Those whose names contain this");
+  add_common(bench, o);
+  CLI::App* lsp = app.add_subcommand("lsp", "Serve an editor by the language server protocol on standard input and output");
+  bool stdio = true;
+  lsp->add_flag("--stdio", stdio, "As editors say it; there is no other way");
   for (CLI::App* command : {run, check}) command->prefix_command();
   std::string ir_file;
   ir->add_option("FILE", ir_file, "The program")->required();
@@ -72,6 +83,8 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
     else if (*cache) o->command = Command::Cache;
     else if (*format) o->command = Command::Format;
     else if (*test) o->command = Command::Test;
+    else if (*bench) o->command = Command::Bench, o->file = bench_file;
+    else if (*lsp) o->command = Command::Lsp;
     else if (*ir) o->command = Command::Ir, o->file = ir_file;
     else if (!o->expressions.empty()) o->command = Command::Evaluate, o->arguments = app.remaining();
     else if (!app.remaining().empty()) o->command = Command::Run, take_file(&app, o);

@@ -8,23 +8,29 @@
 
 namespace tercet {
 
-enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache, Format, Test };
+enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache, Format, Test, Bench, Lsp };
 
 struct Options {
   Command command = Command::Prompt;
-  std::string file;                       // Run, Check, Ir; "-" is standard input
+  std::string file;                       // Run, Check, Ir, Bench; "-" is standard input
   std::vector<std::string> arguments;     // of the program
   std::vector<std::string> expressions;   // -e, in order
   // ir
   std::string function, argument_types, stage = "ir";
   std::vector<std::string> paths;         // Format, Test: files and folders
   bool check = false;                     // Format: name files that would change
+  double seconds = 1;                     // Bench: for each function
+  std::string filter;                     // Bench: part of the names to run
   std::string cache_action;               // Cache: "info" or "clear"
   // for all
   int threads = 0;                        // 0: as many as the process may use
   int simd_bits = 0;                      // 0: the widest of this machine
   std::string optimize = "auto";          // auto, always, never
   int optimize_when() const { return optimize == "always" ? TCT_OPTIMIZE_ALWAYS : optimize == "never" ? TCT_OPTIMIZE_NEVER : TCT_OPTIMIZE_AUTO; }
+  std::string compile_loops = "auto";     // auto, always, never
+  int compile_loops_when() const {
+    return compile_loops == "always" ? TCT_COMPILE_LOOPS_ALWAYS : compile_loops == "never" ? TCT_COMPILE_LOOPS_NEVER : TCT_COMPILE_LOOPS_AUTO;
+  }
   bool jit_all = false;                   // compile every function that can be
   int devices = 0;                        // 0: as many as a pmap asks for
   std::vector<int> device_ids;

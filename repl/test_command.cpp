@@ -80,7 +80,7 @@ Expectations read_expectations(const std::string& program) {
 class Tests {
  public:
   explicit Tests(const Options& options)
-      : options_(options), engine_({.threads = options.threads, .simd_bits = options.simd_bits, .cache = cache_directory(), .optimize = options.optimize_when()}) {
+      : options_(options), engine_({.threads = options.threads, .simd_bits = options.simd_bits, .cache = cache_directory(), .optimize = options.optimize_when(), .compile_loops = options.compile_loops_when()}) {
     on_interrupt([](void* self) { static_cast<Tests*>(self)->interrupt(); }, this);
   }
 

@@ -67,12 +67,12 @@ same("an empty program", tercet(program("")), (0, "", ""))
 status, out, err = tercet(program("print(1)\nprint(nothing_such)"))
 expect("an error ends with status 1 after the output", status == 1 and out == "1\n" and "error[name]" in err, (status, out, err))
 expect("an error shows its place", "program.tct:2:7" in err, err)
-for arguments in (["--bogus"], ["--simd", "128", "x.tct"], ["--optimize", "much", "x.tct"], ["check"], ["no_such_file.tct"], ["ir", "x.tct"], ["/"]):
+for arguments in (["--bogus"], ["--simd", "128", "x.tct"], ["--optimize", "much", "x.tct"], ["--compile-loops", "much", "x.tct"], ["check"], ["no_such_file.tct"], ["ir", "x.tct"], ["/"]):
     status, out, err = tercet(*arguments)
     expect(f"bad usage {arguments}", status == 2 and not out and err, (status, out, err))
 same("version", tercet("--version")[0], 0)
 expect("help", "Usage" in tercet("--help")[1], "")
-for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"], ["--optimize", "always"], ["--optimize", "never"]):
+for flags in (["--threads", "1"], ["--simd", "256"], ["--jit-all"], ["--optimize", "always"], ["--optimize", "never"], ["--compile-loops", "always"], ["--compile-loops", "never"]):
     same(f"flags {flags}", tercet(*flags, "-e", "sum(arange(10))"), (0, "45\n", ""))
 
 # ---- fmt ----
@@ -136,6 +136,12 @@ status, out, err = tercet("ir", program("fn f(x) = exp(x) + tanh(x)", "fused.tct
 if "no compiler" not in err:
     wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
     expect("a fused kernel is vector code without calls", ("zmm" if wide else "ymm") in out and not re.search(r"\bcall", out), err)
+line = program("fn f(p, x) = x @ p.w + p.b.0".replace(".0", "[0]"), "line.tct")
+status, out, err = tercet("ir", line, "--fn", "f", "--args", "(w=f32[d, k], b=(f32[k], i32)), f32[n, d]")
+expect("ir of records and tuples", status == 0 and "%0: f32[d, k], %1: f32[k], %2: i32, %3: f32[n, d]" in out, out + err)
+for wrong in ("(w=f32[d, k]", "(w=f32, i32)", "f32)", "(" * 500):
+    status, out, err = tercet("ir", line, "--fn", "f", "--args", wrong)
+    expect(f"ir of wrong types {wrong[:20]}", status == 1 and "types of the arguments" in err or "parts of a record" in err, err)
 status, out, err = tercet("ir", double, "--fn", "nothing", "--args", "f32[n]")
 expect("ir of an unknown function", status == 1 and "error[name]" in err, (status, out, err))
 status, out, err = tercet("ir", double, "--fn", "double", "--args", "f33[n]")
@@ -324,6 +330,27 @@ for what, text in (("a loop", "var x = 0\nwhile true { x = x + 1 }"),
                    ("compiled code", "fn f(n) { var x = 0; while x >= 0 { x = (x + 1) % n }; x }\n(jit f)(7)")):
     status, seconds, report = interrupted([program(text)])
     expect(f"Ctrl-C stops {what}", status == 130 and seconds < 0.5 and "error[interrupt]" in report, (status, seconds, report))
+
+# ---- bench ----
+timed = program("""let x = linspace(0.0, 1.0, 1000)
+print("ready")
+fn bench_sum() = sum(x * x)
+jit fn bench_fast() { print("not shown"); sum(x) }
+fn bench_of(n) = n
+fn other() = 1
+""", "timed.tct")
+status, out, err = tercet("bench", "--seconds", "0.05", timed)
+lines = out.splitlines()
+expect("bench", status == 0 and lines[0] == "ready" and lines[1].split() == ["median", "least", "most", "first", "calls"] and
+       [line.split()[0] for line in lines[2:]] == ["bench_sum", "bench_fast"] and all(re.fullmatch(r"\w+( +[\d.e+]+ (ns|us|ms|s)){4}  \d+ x \d+", line) for line in lines[2:]), out + err)
+status, out, err = tercet("bench", "--seconds", "0.05", "--only", "fast", timed)
+expect("bench --only", status == 0 and [line.split()[0] for line in out.splitlines()[2:]] == ["bench_fast"], out + err)
+status, out, err = tercet("bench", "--only", "nothing", timed)
+expect("bench of nothing", status == 1 and "no function without parameters" in err, out + err)
+status, out, err = tercet("bench", "--seconds", "0.05", program("fn bench_a() = [1][len(arguments()) + 3]\nfn bench_b() = 2", "fails.tct"))
+expect("bench goes on after a failure", status == 1 and "error[index]" in err and "bench_b" in out, out + err)
+status, out, err = tercet("bench", "no_such_file.tct")
+expect("bench of no file", status == 2, err)
 
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

@@ -40,6 +40,8 @@ TEST_CASE("programs in one layout", "[format]") {
   becomes("for i in 0 .. n{\nif i>2{\nbreak\n}\n\n}\n", "for i in 0..n {\n  if i > 2 {\n    break\n  }\n}\n");
   becomes("vmap [ 0,_ ] (f)( x ,y )", "vmap[0, _](f)(x, y)\n");
   becomes("jit   vmap f", "jit vmap f\n");
+  becomes("let f=jit(x)=>x+1", "let f = jit (x) => x + 1\n");
+  becomes("f(vmap[0,_](x,(a,b))=>x)(y)", "f(vmap[0, _] (x, (a, b)) => x)(y)\n");
   becomes("(x,y)=>x@y", "(x, y) => x @ y\n");
   becomes("let r=( ..r,w=-1 )", "let r = (..r, w=-1)\n");
   becomes("let t = (1 ,)", "let t = (1,)\n");

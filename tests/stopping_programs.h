@@ -184,6 +184,7 @@ inline const std::vector<StoppingProgram>& stopping_programs() {
       {"bars", "let t = tile([\"a\", \"b\"], n // 128)\nlet v = f32(arange(len(t)))", "bars(t, v)"},
       // control flow
       {"while", "", "{ var i = 0; while i < n { i += 1 }; i }"},
+      {"while in for", "", "{ var s = 0; for i in 0..3 { var j = 0; while j < n { s += i ^ j; j += 1 } }; s }"},
       {"for over numbers", "", "{ var s = 0.0; for i in 0..n // 8 { s += sin(f32(i)) }; s }"},
       {"for over rows", floats, "{ var s = 0.0; for row in m { s += max(row) }; s }"},
       {"scan", floats, "scan((c, e) => (c * 0.5 + e, c), 0.0, x[:n // 8])"},

@@ -101,8 +101,8 @@ class Jit {
   void add(llvm::orc::JITDylib& library, std::unique_ptr<llvm::MemoryBuffer> object) {
     checked(linker_->addObjectFile(library, std::move(object)));
   }
-  KernelFunction find(llvm::orc::JITDylib& library, const std::string& name) {
-    return checked(linker_->lookup(library, name)).toPtr<KernelFunction>();
+  template <class F> F find(llvm::orc::JITDylib& library, const std::string& name) {
+    return checked(linker_->lookup(library, name)).toPtr<F>();
   }
   void drop(llvm::orc::JITDylib& library) {
     llvm::consumeError(linker_->getExecutionSession().removeJITDylib(library));
@@ -140,15 +140,24 @@ class Jit {
 };
 
 size_t weight(const Kernel& k) { return k.nodes.size() + nodes_around; }
+/// A loop is its calls, or, optimised, its kernels.
+size_t weight(const KernelCode& code, const KernelCodes& codes, Tier tier) {
+  if (!code.loop) return weight(*code.kernel);
+  size_t nodes = nodes_around;
+  for (size_t k : code.calls) nodes += tier == Tier::First ? nodes_around / 2 : weight(*codes.all[k].kernel);
+  return nodes;
+}
 
-/// Kernels that are compiled together: between parts there is a poll.
-std::vector<std::span<const KernelCode>> parts_of(std::span<const KernelCode> all, Tier tier) {
-  std::vector<std::span<const KernelCode>> out;
-  for (size_t begin = 0, end; begin < all.size(); begin = end) {
+/// What is compiled together: between parts there is a poll.
+std::vector<CodePart> parts_of(const KernelCodes& codes, Tier tier) {
+  std::vector<CodePart> out;
+  for (size_t begin = 0, end; begin < codes.all.size(); begin = end) {
     size_t nodes = 0;
-    for (end = begin; end < all.size() && (end == begin || nodes + all[end].kernel->nodes.size() <= nodes_of_part(tier)); ++end)
-      nodes += weight(*all[end].kernel);
-    out.push_back(all.subspan(begin, end - begin));
+    for (end = begin; end < codes.all.size(); ++end) {
+      nodes += weight(codes.all[end], codes, tier);
+      if (end > begin && nodes > nodes_of_part(tier) + nodes_around) break;
+    }
+    out.push_back({begin, end});
   }
   return out;
 }
@@ -161,12 +170,12 @@ Object find(const std::optional<CacheKey>& key, const ObjectCache* cache) {
 }
 
 /// From the cache, or compiled, which clears `from_cache`.
-Object object_of(Jit& jit, std::span<const KernelCode> part, int simd_bits, Tier tier, const ObjectCache* cache, bool& from_cache) {
-  std::optional<CacheKey> key = cache ? program_key(part, simd_bits, tier) : std::nullopt;
+Object object_of(Jit& jit, const KernelCodes& codes, CodePart part, int simd_bits, Tier tier, const ObjectCache* cache, bool& from_cache) {
+  std::optional<CacheKey> key = cache ? program_key(codes, part, simd_bits, tier) : std::nullopt;
   if (Object known = find(key, cache)) return known;
   from_cache = false;
   auto context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module = emit_module(*context, part, simd_bits);
+  std::unique_ptr<llvm::Module> module = emit_module(*context, codes, part, simd_bits, tier == Tier::Optimized);
   Object object;
   if (module->getInstructionCount() > most_at_once) object = jit.compile_aside(std::move(context), std::move(module), simd_bits, tier);
   else object = jit.compile(*module, simd_bits, tier);
@@ -184,7 +193,8 @@ MachineCode loaded(const std::shared_ptr<Jit>& jit, std::vector<Object> objects,
   std::vector<KernelFunction> functions;
   for (const KernelCode& c : codes.all) {
     poll();
-    functions.push_back(jit->find(library, c.symbol));
+    if (c.loop) code.loops.push_back(jit->find<LoopFunction>(library, c.symbol));
+    else functions.push_back(jit->find<KernelFunction>(library, c.symbol));
   }
   for (const std::vector<size_t>& program : codes.of) {
     code.kernels.emplace_back();
@@ -193,8 +203,8 @@ MachineCode loaded(const std::shared_ptr<Jit>& jit, std::vector<Object> objects,
   return code;
 }
 
-bool has_kernels(const ProgramSet& set) {
-  return std::any_of(set.programs.begin(), set.programs.end(), [](const auto& p) { return !p->kernels.empty(); });
+bool has_code(const ProgramSet& set) {
+  return !set.loops.empty() || std::any_of(set.programs.begin(), set.programs.end(), [](const auto& p) { return !p->kernels.empty(); });
 }
 MachineCode nothing(const ProgramSet& set) {
   MachineCode code;
@@ -209,14 +219,14 @@ void wait_for_compilations() {
 }
 
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits, Tier tier, const ObjectCache* cache) {
-  if (!has_kernels(set)) return nothing(set);
+  if (!has_code(set)) return nothing(set);
   std::shared_ptr<Jit> jit = Jit::instance();
   KernelCodes codes = kernel_codes(set);
   std::vector<Object> objects;
   bool from_cache = true;
-  for (std::span<const KernelCode> part : parts_of(codes.all, tier)) {
+  for (CodePart part : parts_of(codes, tier)) {
     poll();
-    objects.push_back(object_of(*jit, part, simd_bits, tier, cache, from_cache));
+    objects.push_back(object_of(*jit, codes, part, simd_bits, tier, cache, from_cache));
   }
   MachineCode code = loaded(jit, std::move(objects), codes);
   code.tier = tier;
@@ -225,11 +235,11 @@ MachineCode compile_kernels(const ProgramSet& set, int simd_bits, Tier tier, con
 }
 
 std::optional<MachineCode> find_kernels(const ProgramSet& set, int simd_bits, Tier tier, const ObjectCache& cache) {
-  if (!has_kernels(set)) return nothing(set);
+  if (!has_code(set)) return nothing(set);
   KernelCodes codes = kernel_codes(set);
   std::vector<Object> objects;
-  for (std::span<const KernelCode> part : parts_of(codes.all, tier)) {
-    objects.push_back(find(program_key(part, simd_bits, tier), &cache));
+  for (CodePart part : parts_of(codes, tier)) {
+    objects.push_back(find(program_key(codes, part, simd_bits, tier), &cache));
     if (!objects.back()) return std::nullopt;
   }
   MachineCode code = loaded(Jit::instance(), std::move(objects), codes);
@@ -242,20 +252,33 @@ int64_t optimizing_cost(const ProgramSet& set) {
   size_t nodes = 0;
   for (const auto& p : set.programs)
     for (const Kernel& k : p->kernels) nodes += weight(k);
+  for (const auto& loop : set.loops)
+    for_each_kernel(loop->outermost, [&](const LoopCode::RunKernel& run, const LoopCode::Repeat&) {
+      nodes += weight(loop->parts[run.part].program->kernels[run.kernel]);
+    });
   return static_cast<int64_t>(nodes);
 }
+
+namespace {
+
+std::unique_ptr<llvm::Module> whole_module(llvm::LLVMContext& context, const ProgramSet& set, int simd_bits) {
+  const KernelCodes codes = kernel_codes(set);
+  return emit_module(context, codes, {0, codes.all.size()}, simd_bits, true);
+}
+
+}  // namespace
 
 std::string llvm_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
   std::string text;
   llvm::raw_string_ostream out(text);
-  emit_module(context, kernel_codes(set).all, simd_bits)->print(out, nullptr);
+  whole_module(context, set, simd_bits)->print(out, nullptr);
   return text;
 }
 
 std::string assembly_text(const ProgramSet& set, int simd_bits) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = emit_module(context, kernel_codes(set).all, simd_bits);
+  std::unique_ptr<llvm::Module> module = whole_module(context, set, simd_bits);
   std::unique_ptr<llvm::TargetMachine> target = make_target_machine(simd_bits, Tier::Optimized);
   prepare(*module, *target, simd_bits);
   llvm::SmallString<0> text;

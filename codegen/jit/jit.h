@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/plan/kernel_abi.h"
+#include "codegen/plan/loop_abi.h"
 #include "codegen/plan/program.h"
 
 namespace tercet::codegen {
@@ -17,6 +18,7 @@ enum class Tier : uint8_t { First, Optimized };
 
 struct MachineCode {
   std::vector<std::vector<KernelFunction>> kernels;  // [program][kernel]
+  std::vector<LoopFunction> loops;                   // of the set
   std::shared_ptr<const void> memory;                // keeps the code
   Tier tier = Tier::Optimized;
   bool from_cache = false;
@@ -24,7 +26,7 @@ struct MachineCode {
 
 /// Width in bits of this machine's widest vectors that code is made for: 512 or 256.
 int widest_simd();
-/// Compiles every kernel; thread-safe. `simd_bits`: 256 or 512, at most widest_simd(). What
+/// Compiles every kernel and loop; thread-safe. `simd_bits`: 256 or 512, at most widest_simd(). What
 /// `cache` has is not compiled again; null: no cache.
 MachineCode compile_kernels(const ProgramSet& set, int simd_bits, Tier tier, const ObjectCache* cache = nullptr);
 /// The same when `cache` has all of it.

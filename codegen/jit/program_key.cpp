@@ -39,11 +39,13 @@ bool lasts(const Kernel& k) {
 
 }  // namespace
 
-std::optional<CacheKey> program_key(std::span<const KernelCode> codes, int simd_bits, Tier tier) {
+std::optional<CacheKey> program_key(const KernelCodes& codes, CodePart part, int simd_bits, Tier tier) {
   if (build_id().empty()) return std::nullopt;
   std::string text = fmt::format("{}\n{}\n{}\n{}\n", build_id(), host(), simd_bits, static_cast<int>(tier));
-  for (const KernelCode& code : codes) {
-    if (!lasts(*code.kernel)) return std::nullopt;
+  for (size_t at = part.begin; at < part.end; ++at) {
+    const KernelCode& code = codes.all[at];
+    if (code.kernel && !lasts(*code.kernel)) return std::nullopt;
+    if (!std::all_of(code.calls.begin(), code.calls.end(), [&](size_t k) { return lasts(*codes.all[k].kernel); })) return std::nullopt;
     text += fmt::format("{} {}\n", code.symbol, code.key);
   }
   return cache_key(text);

@@ -10,6 +10,6 @@
 namespace tercet::codegen {
 
 /// The key of some kernels, compiled together. Nothing when the code depends on what lasts no longer than the process.
-std::optional<CacheKey> program_key(std::span<const KernelCode> codes, int simd_bits, Tier tier);
+std::optional<CacheKey> program_key(const KernelCodes& codes, CodePart part, int simd_bits, Tier tier);
 
 }  // namespace tercet::codegen

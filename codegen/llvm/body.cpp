@@ -13,15 +13,18 @@ constexpr size_t cache_line = 64;
 
 }  // namespace
 
+llvm::FunctionType* kernel_type(llvm::LLVMContext& context) {
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  return llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer}, false);
+}
+
 Body::Body(llvm::Module& module, const Kernel& kernel, const SizeTable& sizes, const std::string& name, int simd_bits)
     : k_(kernel),
       sizes_(sizes),
       b_(module.getContext()),
       entry_(module.getContext()),
       numbers_(b_) {
-  auto* pointer = llvm::PointerType::getUnqual(module.getContext());
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer}, false);
-  f_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  f_ = llvm::Function::Create(kernel_type(module.getContext()), llvm::GlobalValue::ExternalLinkage, name, module);
   if (kernel.fast_math) {   // no reassociation: elementary functions count on the order of their corrections
     llvm::FastMathFlags flags;
     flags.setAllowContract();
@@ -66,8 +69,9 @@ llvm::Value* Body::size(const Dim& d) {
   llvm::Value*& loaded = loaded_sizes_[slot];
   if (!loaded) {
     llvm::Value* table = context_field(offsetof(KernelContext, sizes), entry_.getPtrTy());
-    loaded = entry_.CreateLoad(entry_.getInt64Ty(),
-                               entry_.CreateConstGEP1_64(entry_.getInt64Ty(), table, static_cast<uint64_t>(slot)));
+    llvm::LoadInst* load = entry_.CreateLoad(entry_.getInt64Ty(), entry_.CreateConstGEP1_64(entry_.getInt64Ty(), table, static_cast<uint64_t>(slot)));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));   // nothing changes a size
+    loaded = load;
   }
   return loaded;
 }

@@ -14,6 +14,9 @@
 
 namespace tercet::codegen {
 
+/// The type of KernelFunction.
+llvm::FunctionType* kernel_type(llvm::LLVMContext& context);
+
 class Body {
  public:
   /// Starts the kernel's function in `module`, with C linkage under `name`.

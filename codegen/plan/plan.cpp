@@ -289,6 +289,7 @@ ProgramSet plan(const FunctionPtr& function, bool fast_math) {
     Planner(program, set, plan_function).run();
   };
   plan_function(function);
+  find_loops(set);
   for (auto& program : set.programs)
     for (Kernel& kernel : program->kernels) kernel.fast_math = fast_math;
   return set;

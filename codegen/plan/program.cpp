@@ -17,6 +17,7 @@ std::string text_of(const Program& p, const Step& step) {
   for (size_t i = 0; i < op.inputs.size(); ++i) out += fmt::format("{}{}", i ? ", " : "", op.inputs[i]);
   out += ")";
   for (uint32_t i = 0; i < op.outputs; ++i) out += fmt::format("{} {}", i ? "," : " ->", op.output(i));
+  if (int loop = std::get<NativeStep>(step.what).loop; loop >= 0) out += fmt::format(", as loop code {}", loop);
   return out + "\n";
 }
 
@@ -42,6 +43,7 @@ std::string print(const ProgramSet& set) {
       out += text_of(*p, p->steps[at]);
     }
   }
+  for (size_t l = 0; l < set.loops.size(); ++l) out += print(*set.loops[l], l);
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "codegen/plan/kernel.h"
+#include "codegen/plan/loop_code.h"
 
 namespace tercet::codegen {
 
@@ -29,6 +29,8 @@ struct CopyStep {
 /// compiled program of each.
 struct NativeStep {
   const Op* op;
+  int loop = -1;              // it may run as this loop of the set
+  std::string why_stepwise = {};  // of a loop that has no code: the reason
 };
 
 /// A size symbol that becomes known: the size of an axis of an array, or, without one, what a native step defined.
@@ -70,6 +72,7 @@ struct Program {
 struct ProgramSet {
   std::vector<std::unique_ptr<Program>> programs;
   std::unordered_map<const Function*, const Program*> of_function;
+  std::vector<std::unique_ptr<LoopCode>> loops;
   bool may_fail = false;  // contains checks or computed indices: arguments must survive a run
 };
 

@@ -35,7 +35,7 @@ std::vector<Array> CompiledContext::run(const Program& program, std::vector<Arra
   auto& free = frames_[program.number];
   std::unique_ptr<ProgramFrame> frame;
   if (free.empty()) {
-    frame = std::make_unique<ProgramFrame>(program, *this, code_, options_);
+    frame = std::make_unique<ProgramFrame>(set_, program, *this, code_, options_);
   } else {
     frame = std::move(free.back());
     free.pop_back();

@@ -5,6 +5,7 @@
 #include "codegen/run/band.h"
 #include "codegen/run/context.h"
 #include "codegen/run/launch.h"
+#include "codegen/run/loop.h"
 #include "codegen/run/threads.h"
 #include "interpreter/runtime/parallel.h"
 
@@ -184,7 +185,16 @@ std::vector<Array> ProgramFrame::operands_of(const Op& op) {
   return operands;
 }
 
+bool ProgramFrame::run_loop(const NativeStep& step) {
+  LoopRun loop(*set_.loops[static_cast<size_t>(step.loop)], static_cast<size_t>(step.loop), context_, code_);
+  if (!loop.fits()) return false;
+  std::vector<Array> results = loop.run(operands_of(*step.op));
+  for (uint32_t i = 0; i < step.op->outputs; ++i) values_[step.op->output(i)] = std::move(results[i]);
+  return true;
+}
+
 void ProgramFrame::run_step(const NativeStep& step) {
+  if (step.loop >= 0 && run_loop(step)) return;
   const Op& op = *step.op;
   std::vector<Array> operands = operands_of(op), results;
   auto evaluate = [&] { results = op.def->eval(context_, *p_.function, op, operands); };

@@ -9,8 +9,8 @@ namespace tercet::codegen {
 
 class ProgramFrame {
  public:
-  ProgramFrame(const Program& program, EvalContext& context, TieredCode& code, const RunOptions& options)
-      : p_(program), context_(context), code_(code), options_(options) {}
+  ProgramFrame(const ProgramSet& set, const Program& program, EvalContext& context, TieredCode& code, const RunOptions& options)
+      : set_(set), p_(program), context_(context), code_(code), options_(options) {}
   /// Any number of times, unless it throws: CheckFailed when a check does not hold, and what `context` throws.
   std::vector<Array> run(std::vector<Array> arguments);
 
@@ -22,6 +22,8 @@ class ProgramFrame {
   void run_step(const AliasStep& step);
   void run_step(const CopyStep& step);
   void run_step(const NativeStep& step);
+  /// As one piece of machine code; false when it is left to its row.
+  bool run_loop(const NativeStep& step);
   /// The operands of a native step; those that die are moved out.
   std::vector<Array> operands_of(const Op& op);
   void require_readable(const KernelStep& step) const;
@@ -31,6 +33,7 @@ class ProgramFrame {
   const std::vector<KernelFunction>& code_for(std::span<const Step> steps);
   Shape shape_of(ValueId v) const;
 
+  const ProgramSet& set_;
   const Program& p_;
   EvalContext& context_;
   TieredCode& code_;

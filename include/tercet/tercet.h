@@ -105,6 +105,9 @@ TCT_API void tct_error_release(tct_error* error);
 /* Compiled code is optimised once it has run for a while, on a thread of its own that ends when nothing is left to do (AUTO); before
  * it first runs (ALWAYS); or not (NEVER). The results are the same. */
 enum { TCT_OPTIMIZE_AUTO = 0, TCT_OPTIMIZE_ALWAYS = 1, TCT_OPTIMIZE_NEVER = 2 };
+/* Loops outside of compiled functions that work on numbers go on as compiled code when they have run for a while (AUTO), from the
+ * start (ALWAYS), or not (NEVER). The results are the same. */
+enum { TCT_COMPILE_LOOPS_AUTO = 0, TCT_COMPILE_LOOPS_ALWAYS = 1, TCT_COMPILE_LOOPS_NEVER = 2 };
 
 typedef struct tct_engine_options {
   uint32_t size;            /* sizeof *this, set by tct_engine_options_init */
@@ -113,6 +116,7 @@ typedef struct tct_engine_options {
   int32_t interpret;        /* not 0: compile nothing, `jit` means nothing then */
   const char* cache;        /* a folder that keeps compiled code between runs; NULL: none */
   int32_t optimize;         /* a TCT_OPTIMIZE_… */
+  int32_t compile_loops;    /* a TCT_COMPILE_LOOPS_… */
 } tct_engine_options;
 TCT_API void tct_engine_options_init(tct_engine_options* options, size_t size);
 /* options NULL: all as after _init. */
@@ -203,7 +207,9 @@ TCT_API tct_status tct_complete(tct_session* session, tct_str prefix, tct_value*
 /* What a function becomes, at a stage: "ir", "batched", "optimized", "kernels", "llvm" or "asm", for arguments of these types
  * ("f32[n, 128], i32[k]"; a name is the same size everywhere). At stage "ast", `expression` is a program, whose syntax tree is
  * shown; at stage "formatted", a program, which is shown in the one layout of programs; at stage "statement", a program whose last
- * statement is shown as the operations it becomes. A program's name stands in place of argument types. */
+ * statement is shown as the operations it becomes; at stage "symbols", a program, of which what it defines is shown, without running
+ * it: {"symbols": [{"name", "kind": "function" | "variable" | "parameter" | "module", "detail", "doc", "top_level", "source": {"line",
+ * "column", "end_line", "end_column"}, "scope": likewise, what sees the name}]}. A program's name stands in place of argument types. */
 TCT_API tct_status tct_show(tct_session* session, tct_str expression, tct_str argument_types, tct_str stage, tct_value** out_text,
                             tct_error** out_error);
 

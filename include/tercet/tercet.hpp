@@ -286,6 +286,7 @@ class Engine {
     bool interpret = false;       // compile nothing
     std::string cache = {};       // a folder for compiled code; "": none
     int optimize = TCT_OPTIMIZE_AUTO;
+    int compile_loops = TCT_COMPILE_LOOPS_AUTO;
   };
   Engine() : Engine(Options()) {}
   explicit Engine(const Options& options) {
@@ -296,6 +297,7 @@ class Engine {
     o.interpret = options.interpret;
     o.cache = options.cache.empty() ? nullptr : options.cache.c_str();
     o.optimize = options.optimize;
+    o.compile_loops = options.compile_loops;
     tct_engine* out = nullptr;
     tct_error* error = nullptr;
     detail::check(tct_engine_create(&o, &out, &error), error);

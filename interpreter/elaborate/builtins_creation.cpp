@@ -66,6 +66,24 @@ Sym full_like(Elaborator& e, A& a) {
   return filled_with(e, e.array(*a[1], "full_like"), x.type.dims, x.type.dtype);
 }
 
+/// How many numbers lie from start up to stop, reckoned in f64 whether the bounds are known now or when it runs.
+Dim float_count(Elaborator& e, const Leaf& start, const Leaf& stop, const Leaf& step) {
+  auto value = [](const Leaf& x) { return is_float(x.type.dtype) ? x.constant->real : static_cast<double>(x.constant->integer); };
+  if (step.constant && value(step) == 0) e.error(Kind::Value, "`step` of arange is not 0");
+  if (start.constant && stop.constant && step.constant) {
+    const double count = std::ceil((value(stop) - value(start)) / value(step));
+    if (count < 0x1p62) return Dim(count > 0 ? static_cast<int64_t>(count) : 0);   // NaN is none
+  }
+  if (!step.constant) {
+    const Leaf moves = e.cast(e.binary(ast::BinaryOp::NotEqual, step, int_leaf(0)), DType::I64);
+    e.emit_effect(check_dims_op, {}, {{"left", e.frame().size_of(moves, e.span())}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"is_value", true}, {"message", std::string("`step` of arange is not 0")}});
+  }
+  const Leaf span = e.binary(ast::BinaryOp::Subtract, e.cast(stop, DType::F64), e.cast(start, DType::F64));
+  const Leaf quotient = e.binary(ast::BinaryOp::Divide, span, e.cast(step, DType::F64));
+  std::array<Leaf, 2> bounded{e.cast(e.elementwise(*find_op("ceil"), {&quotient, 1}, Promotion::Common), DType::I64), int_leaf(0)};
+  return e.frame().size_of(e.elementwise(maximum_op, bounded, Promotion::Common), e.span());
+}
+
 /// arange(stop), arange(start, stop), arange(start, stop, step): as NumPy; integers unless a float is given.
 Sym arange(Elaborator& e, A& a) {
   bool one = absent(a[1]);
@@ -99,12 +117,8 @@ Sym arange(Elaborator& e, A& a) {
     bool zero = start.constant && start.constant->integer == 0;
     return zero ? index : e.binary(ast::BinaryOp::Add, index, e.cast(start, dtype, true));
   }
-  DType dtype = dtype_argument(e, a[3], DType::F32);
-  if (!start.constant || !stop.constant || !step.constant) e.error(Kind::Unsupported, "arange of floats that are only known when run", "use linspace(start, stop, n)");
-  auto value = [](const Leaf& x) { return is_float(x.type.dtype) ? x.constant->real : static_cast<double>(x.constant->integer); };
-  double count = std::max(0.0, std::ceil((value(stop) - value(start)) / value(step)));
-  Leaf index = e.iota(Dim(static_cast<int64_t>(count)), dtype);
-  return e.binary(ast::BinaryOp::Add, e.binary(ast::BinaryOp::Multiply, index, float_leaf(value(step))), float_leaf(value(start)));
+  const DType dtype = dtype_argument(e, a[3], DType::F32);
+  return e.binary(ast::BinaryOp::Add, e.binary(ast::BinaryOp::Multiply, e.iota(float_count(e, start, stop, step), dtype), e.cast(step, dtype)), e.cast(start, dtype));
 }
 
 /// start * (1 - t) + stop * t with t = i / (n - 1), and the last element exactly `stop`, as JAX computes it.

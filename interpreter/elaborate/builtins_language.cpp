@@ -153,11 +153,51 @@ Sym fold(Elaborator& e, A& a) {
   return e.fold_rows(*a[2], *a[1], [&](const Sym& carry, const Sym& row) { return e.apply(*a[0], {{"", carry, e.span()}, {"", row, e.span()}}, e.span()); });
 }
 
+/// f of the leaves at one place of trees that have one structure. `place`: ".w[0]", for messages.
+Sym mapped_together(Elaborator& e, const Sym& f, const std::vector<const Sym*>& trees, const std::string& place) {
+  auto mismatch = [&](size_t i, const std::string& why) {
+    e.error(Kind::Type, fmt::format("tree_map takes trees of one structure{}{}: the first has {}, number {} has {}", place.empty() ? "" : ", and they differ at ", place, describe(*trees[0]), i + 1, describe(*trees[i])), why);
+  };
+  const Sym& first = *trees[0];
+  for (size_t i = 1; i < trees.size(); ++i)
+    if (trees[i]->node.index() != first.node.index()) mismatch(i, "an array stands opposite an array, a tuple opposite a tuple, a record opposite a record");
+  auto parts = [&](auto&& part) {
+    std::vector<const Sym*> out;
+    for (const Sym* t : trees) out.push_back(&part(*t));
+    return out;
+  };
+  if (first.leaf()) {
+    std::vector<CallArgument> arguments;
+    for (const Sym* t : trees) arguments.push_back({"", *t, e.span()});
+    return e.array(e.apply(f, std::move(arguments), e.span()), "tree_map's function");
+  }
+  if (auto* t = first.as<Sym::Tuple>()) {
+    Sym::Tuple out;
+    for (size_t i = 1; i < trees.size(); ++i)
+      if (trees[i]->as<Sym::Tuple>()->elements.size() != t->elements.size()) mismatch(i, "tuples have equally many elements");
+    for (size_t k = 0; k < t->elements.size(); ++k)
+      out.elements.push_back(mapped_together(e, f, parts([&](const Sym& x) -> const Sym& { return x.as<Sym::Tuple>()->elements[k]; }), fmt::format("{}[{}]", place, k)));
+    return out;
+  }
+  if (auto* r = first.as<Sym::Record>()) {
+    Sym::Record out{r->names, {}};
+    for (size_t i = 1; i < trees.size(); ++i) {
+      const auto& other = *trees[i]->as<Sym::Record>();
+      for (const std::string& name : r->names)
+        if (other.names.size() != r->names.size() || !field<Leaf>(other, name)) mismatch(i, "records have the same fields");
+    }
+    for (const std::string& name : r->names)
+      out.values.push_back(mapped_together(e, f, parts([&](const Sym& x) -> const Sym& { return *field<Leaf>(*x.as<Sym::Record>(), name); }), place + "." + name));
+    return out;
+  }
+  if (trees.size() > 1 && !first.is_none()) mismatch(1, "only arrays, tuples and records go together");
+  return map_leaves<Leaf>(first, [&](const Leaf& x) { return e.array(e.apply(f, {{"", x, e.span()}}, e.span()), "tree_map's function"); });
+}
+
 Sym tree_map(Elaborator& e, A& a) {
-  return map_leaves<Leaf>(*a[1], [&](const Leaf& x) {
-    Sym y = e.apply(*a[0], {{"", x, e.span()}}, e.span());
-    return e.array(y, "tree_map's function");
-  });
+  std::vector<const Sym*> trees{&*a[1]};
+  for (const Sym& more : a[2]->as<Sym::Tuple>()->elements) trees.push_back(&more);
+  return mapped_together(e, *a[0], trees, "");
 }
 
 Sym tree_leaves(Elaborator&, A& a) {
@@ -180,7 +220,7 @@ constexpr BuiltinDef list[] = {
     {"map", "f, xs, batch=", "f of every row, one after another or `batch` at a time.", map},
     {"scan", "f, init, xs", "f(carry, row) -> (carry, y) over rows; gives the last carry and all y.", scan},
     {"fold", "f, init, xs", "f(carry, row) -> carry over rows; gives the last carry.", fold},
-    {"tree_map", "f, tree", "f of every array in a tuple or record.", tree_map},
+    {"tree_map", "f, tree, *trees", "f of every array in a tuple or record; of several trees of one structure, f of what stands at one place.", tree_map},
     {"tree_leaves", "tree", "The arrays in a tuple or record, in order, as a tuple.", tree_leaves},
 };
 }

@@ -71,6 +71,30 @@ Sym replace(Elaborator& e, A& a) {
   return e.emit(*find_op("replace"), {e.use(text(e, *a[0], "replace"))}, {{"from", e.static_string(*a[1], "`from`")}, {"to", e.static_string(*a[2], "`to`")}});
 }
 
+Sym replace_matches(Elaborator& e, A& a) {
+  return e.emit(*find_op("replace_matches"), {e.use(text(e, *a[0], "replace_matches"))}, {{"text", e.static_string(*a[1], "the pattern")}, {"to", e.static_string(*a[2], "`to`")}});
+}
+Sym split_matches(Elaborator& e, A& a) {
+  Leaf x = text(e, *a[0], "split_matches");
+  return e.emit(*find_op("split_matches"), {e.use(x)}, with_defines(x, {{"text", e.static_string(*a[1], "the pattern")}}));
+}
+
+Leaf integers(Elaborator& e, const Sym& value, const char* what, bool rows) {
+  Leaf x = e.array(value, what);
+  if (!is_int(x.type.dtype) || (rows && x.type.rank() == 0))
+    e.error(Kind::Type, fmt::format("`{}` takes {}, and this is {}", what, rows ? "rows of integers" : "integers", describe(x)), rows && is_int(x.type.dtype) ? "of one code point: chr(x)" : "");
+  return x;
+}
+Sym chr(Elaborator& e, A& a) { return e.emit(*find_op("chr"), {e.use(e.cast(integers(e, *a[0], "chr", false), DType::I64))}); }
+Sym from_bytes(Elaborator& e, A& a) {
+  Leaf x = integers(e, *a[0], "from_bytes", true);
+  if (x.type.dtype != DType::U8) e.error(Kind::Type, fmt::format("`from_bytes` takes rows of u8, and this is {}", describe(x)), "write u8(x)");
+  return e.emit(*find_op("from_bytes"), {e.use(x)});
+}
+Sym from_codepoints(Elaborator& e, A& a) {
+  return e.emit(*find_op("from_codepoints"), {e.use(e.cast(integers(e, *a[0], "from_codepoints", true), DType::I32))});
+}
+
 Sym tokenize(Elaborator& e, A& a) {
   Leaf x = text(e, *a[0], "tokenize");
   std::string kind = absent(a[1]) ? "words" : e.static_string(*a[1], "`kind`");
@@ -258,6 +282,11 @@ constexpr BuiltinDef list[] = {
     {"contains", "text, part", "Is the part in the text?", text_with<contains_name>},
     {"find", "text, part", "First position of the part, -1 when absent.", text_with<find_name>},
     {"matches", "text, pattern", "Does the regular expression occur?", text_with<matches_name>},
+    {"replace_matches", "text, pattern, to", "Every match of a regular expression replaced; \\1 in `to` is what its first group captured.", replace_matches},
+    {"split_matches", "text, pattern", "Pieces of a text between the matches of a regular expression.", split_matches},
+    {"chr", "x", "A text of one code point, from its number.", chr},
+    {"from_bytes", "rows", "The texts of rows of UTF-8 bytes.", from_bytes},
+    {"from_codepoints", "rows", "The texts of rows of code points.", from_codepoints},
     {"bytes", "text", "The bytes as u8.", units<bytes_name>},
     {"codepoints", "text", "The code points as i32.", units<codepoints_name>},
     {"tokenize", "text, kind=", "Tokens: \"words\" (the default), \"chars\", or the matches of a regular expression.", tokenize},

@@ -93,7 +93,7 @@ class Elaborator {
   explicit Elaborator(Environment& environment, std::string home = {}) : environment_(environment), home_(std::move(home)) {}
   Elaborated statement(const ast::Stmt& statement);
   /// The function that an expression names, for arguments of these types, as `jit` would compile it.
-  FunctionPtr function(const ast::Expr& expression, std::span<const Type> arguments);
+  FunctionPtr function(const ast::Expr& expression, std::span<const Tree<Type>> arguments);
 
   // ---- used by lowerings (builtins) ----
   Frame& frame() { return *frame_; }
@@ -197,7 +197,7 @@ class Elaborator {
     bool top_level = false;
     int loop_depth = 0;
     size_t comprehension = 0;                        // scopes outside of the innermost comprehension, whose elements change nothing there
-    std::vector<std::pair<std::string, Sym>> captured;   // of the closure
+    std::vector<Sym::Captured> captured;   // of the closure
   };
   struct Active { const ast::FunctionDef* code; std::string signature; std::shared_ptr<struct RecursiveCell> cell; };
   struct RecursionFound { size_t depth; };
@@ -244,6 +244,7 @@ class Elaborator {
   Leaf read_basic(Leaf x, const std::vector<IndexPart>& parts);
   Leaf write_basic(const Leaf& x, Leaf v, const std::vector<IndexPart>& parts);
   Advanced advanced(const std::vector<IndexPart>& parts);
+  void write_in_place(std::vector<IndexPart>& parts);
   void mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const Leaf& mask, int64_t axis);
   std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items, const Sym* only = nullptr);
   Leaf read_parts(const Leaf& x, const std::vector<IndexPart>& parts);

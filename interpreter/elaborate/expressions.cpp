@@ -143,6 +143,7 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
     if (!generic && a.rank() == 0 && a.dtype == DType::Str)   // so are its texts: paths, patterns
       return home->result(home->builder().emit(constant_op, {}, {{"value", a}}));
     Type type{a.dtype, {}};
+    const bool untyped = a.weak && a.shape.size() == 1 && a.shape[0] == 0 && a.dtype == DType::F32;
     auto size = [&](size_t axis) {
       int64_t s = a.shape[axis];
       if (s == ragged_axis) return Dim::ragged();
@@ -151,7 +152,8 @@ Sym Elaborator::import_value(const std::string& name, const Value& value) {
     };
     for (size_t k = 0; k < a.shape.size(); ++k) type.dims.push_back(size(k));
     home->hidden.push_back({name, leaf});
-    Leaf param = home->param(type, a.weak);
+    Leaf param = home->carried_param(type, a.weak && !untyped);
+    param.untyped = untyped;
     param.placement = a.placement;
     return param;
   });
@@ -180,6 +182,8 @@ void Elaborator::unknown_name(const std::string& name, Span span) {
       {"enumerate", "write `for i in 0..len(x)`"}, {"open", "write read_text(path)"}, {"type", "write dtype(x) or shape(x)"},
       {"concatenate", "write concat((a, b))"}, {"astype", "write f32(x)"}, {"newaxis", "write `none`: x[:, none]"},
       {"PRNGKey", "write key(seed)"}, {"split_key", "write split(k, n)"}, {"shuffle", "write permutation(k, x)"}, {"rand", "write uniform(k, shape)"},
+      {"ord", "write codepoints(text)[0]"}, {"reverse", "write flip(x)"}, {"reversed", "write flip(x)"},
+      {"re", "patterns have functions without prefix: matches, extract, tokenize, replace_matches, split_matches"},
       {"randn", "write normal(k, shape)"}, {"seed", "write key(seed), and pass the key on"}};
   auto known = foreign.find(name);
   std::string help = known != foreign.end() ? known->second : "";
@@ -213,9 +217,9 @@ Sym Elaborator::lambda(const ast::FunctionPtr& f) {
                        b == &contexts_.back().scopes[0].names[n];
       if (is_global) continue;
       b->captured = true;
-      out.captured.emplace_back(n, b->value);
+      out.captured.push_back({n, b->value});
     } else if (const Sym* c = find_captured(n)) {
-      out.captured.emplace_back(n, *c);
+      out.captured.push_back({n, *c});
     }
   }
   return out;
@@ -294,9 +298,12 @@ Leaf Elaborator::array(const Sym& value, const char* what) {
 }
 
 Leaf Elaborator::dtype_joined(std::span<const Leaf> leaves, std::vector<Leaf>& converted) {
-  DType dtype = leaves[0].type.dtype;
-  bool weak = leaves[0].weak;
+  auto typed = std::find_if(leaves.begin(), leaves.end(), [](const Leaf& x) { return !x.untyped; });
+  const Leaf& first = typed == leaves.end() ? leaves[0] : *typed;
+  DType dtype = first.type.dtype;
+  bool weak = first.weak;
   for (const Leaf& x : leaves) {
+    if (x.untyped) continue;
     bool number = x.type.dtype <= DType::F64 && dtype <= DType::F64;
     if (!number && x.type.dtype != dtype) error(Kind::Type, fmt::format("an array holds one type: {} against {}", name_of(dtype), name_of(x.type.dtype)));
     if (number) dtype = promote(dtype, weak, x.type.dtype, x.weak, &weak);
@@ -364,7 +371,11 @@ Sym Elaborator::columns_or_array(const std::vector<Sym>& elements) {
 }
 
 Leaf Elaborator::array_literal(const std::vector<Sym>& elements) {
-  if (elements.empty()) return full({Dim(0)}, float_leaf(0), DType::F32);
+  if (elements.empty()) {
+    Leaf out = full({Dim(0)}, float_leaf(0), DType::F32);
+    out.untyped = true;
+    return out;
+  }
   std::vector<Leaf> leaves, parts;
   for (const Sym& e : elements) leaves.push_back(array(e, "an array literal"));
   dtype_joined(leaves, parts);

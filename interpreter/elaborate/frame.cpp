@@ -22,10 +22,11 @@ Leaf size_leaf(const Dim& size) {
 Leaf softened(Leaf leaf) {
   if (!leaf.constant) return leaf;
   leaf.constant->soft = true;
-  // A literal keeps all its digits only where it is written: bound, passed or returned it is the value of its dtype.
-  if (leaf.type.dtype == DType::F32) leaf.constant->real = static_cast<float>(leaf.constant->real);
   return leaf;
 }
+
+bool keeps_digits(const Type& type, bool weak) { return weak && type.dtype == DType::F32 && type.rank() == 0; }
+bool keeps_digits(const Leaf& leaf) { return keeps_digits(leaf.type, leaf.weak); }
 
 Frame::Frame(std::string name, Frame* parent, bool isolated) : parent_(parent), isolated_(isolated), builder_(std::move(name)) {}
 
@@ -33,6 +34,23 @@ Leaf Frame::param(const Type& type, bool weak) {
   params_.push_back(builder_.param(type));
   return result(params_.back(), weak);
 }
+
+Leaf Frame::carried_param(const Type& type, bool weak) {
+  if (!keeps_digits(type, weak)) return param(type, weak);
+  Leaf out = param({DType::F64, {}}, weak);
+  out.type = type;
+  return out;
+}
+
+Leaf Frame::rounded(const Leaf& leaf) {
+  if (!keeps_digits(leaf)) return leaf;
+  Leaf out = leaf;
+  if (leaf.constant) out.constant->real = static_cast<float>(leaf.constant->real);
+  else if (is_wide(leaf)) out = result(use(leaf), true);
+  return out;
+}
+
+bool Frame::is_wide(const Leaf& leaf) { return keeps_digits(leaf) && leaf.frame && leaf.frame->builder_.type(leaf.id).dtype == DType::F64; }
 
 std::optional<size_t> Frame::parameter(ValueId id) const {
   for (size_t i = 0; i < params_.size(); ++i)
@@ -56,8 +74,9 @@ ValueId Frame::capture(const Leaf& leaf) {
   auto key = std::make_pair(leaf.frame, leaf.id);
   auto found = captured_.find(key);
   if (found != captured_.end()) return found->second;
-  ValueId id = builder_.param(leaf.type);
   captures_.push_back(leaf);
+  if (is_wide(leaf)) captures_.back().type.dtype = DType::F64;
+  ValueId id = builder_.param(captures_.back().type);
   capture_params_.push_back(id);
   return captured_[key] = id;
 }

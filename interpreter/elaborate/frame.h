@@ -29,6 +29,7 @@ struct Leaf {
   std::optional<Constant> constant;  // scalars
   std::optional<Dim> dim;            // integer scalars whose value is this size
   Placement placement = {};
+  bool untyped = false;              // the literal `[]`, before it meets a dtype: f32[0] until then
 };
 using Sym = Tree<Leaf>;
 
@@ -38,6 +39,10 @@ Leaf float_leaf(double value, DType dtype = DType::F32, bool weak = true);
 Leaf size_leaf(const Dim& size);     // weak i64; soft when constant
 /// The same with its constant, if it has one, soft.
 Leaf softened(Leaf leaf);
+/// A weak f32 stands for a literal, all digits of which count beside f64 data: it goes into functions as an f64 ("wide"), and
+/// becomes an f32 where it is used as one.
+bool keeps_digits(const Type& type, bool weak);
+bool keeps_digits(const Leaf& leaf);
 
 /// Builds one Function; closed bodies are frames inside frames. A value of an outer frame that is used here becomes a
 /// parameter ("capture") whose operand the outer frame supplies.
@@ -50,10 +55,17 @@ class Frame {
   bool isolated() const { return isolated_; }
   /// A new parameter (before any capture in the function's parameter order).
   Leaf param(const Type& type, bool weak);
+  /// The same for a value that carry() gives.
+  Leaf carried_param(const Type& type, bool weak);
   /// The position of a value among the parameters of param(), if it is one.
   std::optional<size_t> parameter(ValueId id) const;
   /// The value in this frame, as dtype `as` (its own when not given; weak constants convert exactly).
   ValueId use(const Leaf& leaf, std::optional<DType> as = std::nullopt, Span span = {});
+  /// The value on its way into another function or out of this one.
+  ValueId carry(const Leaf& leaf, Span span = {}) { return use(leaf, keeps_digits(leaf) ? std::optional(DType::F64) : std::nullopt, span); }
+  static bool is_wide(const Leaf& leaf);
+  /// With the digits of its dtype alone: what a function gives.
+  Leaf rounded(const Leaf& leaf);
   /// The value as a size. Emits as_size the first time a value without a known size is asked: as far outside as the
   /// value can be computed, so that a size which is the same for all steps or lanes has one name outside of them.
   Dim size_of(const Leaf& leaf, Span span);

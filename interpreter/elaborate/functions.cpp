@@ -149,7 +149,7 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
   Context context;
   context.home = f.home;
   context.captured = f.captured;
-  if (!f.code->name.empty()) context.captured.emplace_back(f.code->name, f);
+  if (!f.code->name.empty()) context.captured.push_back({f.code->name, f});
   context.scopes.emplace_back();
   contexts_.push_back(std::move(context));
   std::set<std::string> assigned;
@@ -182,7 +182,7 @@ Sym Elaborator::run_closure(const Sym::Closure& f, std::vector<Sym>& values, Spa
     check_parameter(result, out, sizes, *f.code);
   }
   contexts_.pop_back();
-  return map_leaves<Leaf>(out, softened);
+  return map_leaves<Leaf>(out, [&](const Leaf& x) { return softened(frame_->rounded(x)); });
 }
 
 void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::string, Dim>& sizes, const ast::FunctionDef& f) {
@@ -202,7 +202,7 @@ void Elaborator::check_parameter(const ast::Param& p, Sym& value, std::map<std::
   }
   if (!leaf || leaf->type.rank() != static_cast<int>(type.sizes.size())) say(text);
   if (leaf->type.dtype != dtype) {
-    bool widens = leaf->weak && leaf->type.dtype <= DType::F64 && dtype <= DType::F64 && !(is_float(leaf->type.dtype) && !is_float(dtype));
+    bool widens = leaf->untyped || (leaf->weak && leaf->type.dtype <= DType::F64 && dtype <= DType::F64 && !(is_float(leaf->type.dtype) && !is_float(dtype)));
     if (!widens) say(text);
     value = cast(*leaf, dtype);
     leaf = value.leaf();
@@ -294,7 +294,7 @@ Sym Elaborator::emit_call(FunctionPtr function, RecursiveCell& cell, std::shared
     for (auto& [name, value] : f->captured) collect_leaves(value, leaves);
   std::vector<ValueId> inputs;
   for (const Leaf& x : leaves) inputs.push_back(use(x));
-  for (const Frame::Hidden& h : cell.hidden) inputs.push_back(use(hidden_leaf(h)));
+  for (const Frame::Hidden& h : cell.hidden) inputs.push_back(frame_->carry(hidden_leaf(h), span_));
   // Sizes of the results are this call's own names.
   std::vector<Dim> defines;
   std::vector<Type> types = cell.types;

@@ -44,7 +44,11 @@ Leaf Joiner::join(const Leaf& a, const Leaf& b) {
   if (same_value(a, b)) return a;
   bool weak = false;
   Type type = a.type;
-  if (a.type.dtype != b.type.dtype || a.weak != b.weak) {
+  if (a.untyped != b.untyped) {
+    const Leaf& typed = a.untyped ? b : a;
+    type.dtype = typed.type.dtype;
+    weak = typed.weak;
+  } else if (a.type.dtype != b.type.dtype || a.weak != b.weak) {
     if (a.type.dtype > DType::F64 || b.type.dtype > DType::F64)
       e_.error(Kind::Type, fmt::format("the branches give {} and {}", describe(a), describe(b)), "give both branches one type");
     type.dtype = promote(a.type.dtype, a.weak, b.type.dtype, b.weak, &weak);
@@ -101,7 +105,7 @@ Sym Joiner::add(const Sym& a, const Sym& b, bool may_be_unset) {
   if (auto* c = a.as<Sym::Closure>()) {
     Sym::Closure out = *c;
     for (size_t i = 0; i < out.captured.size(); ++i)
-      out.captured[i].second = add(c->captured[i].second, b.as<Sym::Closure>()->captured[i].second, false);
+      out.captured[i].value = add(c->captured[i].value, b.as<Sym::Closure>()->captured[i].value, false);
     return out;
   }
   return a;

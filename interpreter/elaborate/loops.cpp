@@ -67,7 +67,12 @@ class Widening {
     out.constant.reset();
     out.dim.reset();
     if (now.type.rank() != next.type.rank()) mismatch(now, next);
-    if (now.type.dtype != next.type.dtype || now.weak != next.weak) {
+    if (now.untyped && !next.untyped) {   // what it holds decides
+      changed_ = true;
+      out.untyped = false;
+      out.type.dtype = next.type.dtype;
+      out.weak = next.weak;
+    } else if (!next.untyped && (now.type.dtype != next.type.dtype || now.weak != next.weak)) {
       if (now.type.dtype > DType::F64 || next.type.dtype > DType::F64) mismatch(now, next);
       bool weak = false;
       DType dtype = promote(now.type.dtype, now.weak, next.type.dtype, next.weak, &weak);
@@ -106,7 +111,11 @@ void Elaborator::elaborate_step(const Loop& loop, const std::vector<Sym>& carrie
   // The carried values as parameters of a frame; index and rows are parameters of a scan's body.
   auto enter = [&](Frame& frame) {
     for (size_t i = 0; i < loop.names.size(); ++i)
-      set_local(loop.names[i], map_leaves<Leaf>(carried[i], [&](const Leaf& x) { return frame.param(x.type, x.weak); }));
+      set_local(loop.names[i], map_leaves<Leaf>(carried[i], [&](const Leaf& x) {
+        Leaf param = frame.param(x.type, x.weak);
+        param.untyped = x.untyped;
+        return param;
+      }));
   };
   frame_ = &step.body;
   UncertainScope uncertain(*this);
@@ -384,7 +393,7 @@ void Elaborator::for_loop(const ast::For& s) {
   }
   std::vector<Leaf> leaves;
   collect_leaves(source, leaves);
-  const char* tuple = source.as<Sym::Tuple>() ? "a tuple of arrays gives their rows side by side; one value after another stands in an array: [a, b]" : nullptr;
+  const char* tuple = source.as<Sym::Tuple>() ? "a tuple of arrays gives their rows side by side; values one after another stand in an array, [a, b], or go through tree_map(f, t)" : nullptr;
   if (leaves.empty()) error(Kind::Type, fmt::format("`for` runs over an array or a range, and this is {}", describe(source)), tuple ? tuple : "");
   for (const Leaf& x : leaves)
     if (x.type.rank() == 0)

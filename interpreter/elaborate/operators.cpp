@@ -7,6 +7,7 @@
 
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/elaborate/free_names.h"
+#include "interpreter/elaborate/joining.h"
 #include "interpreter/elaborate/lowering.h"
 #include "interpreter/ops/rows.h"
 
@@ -177,6 +178,7 @@ Leaf Elaborator::broadcast_to(const Leaf& x, const std::vector<Dim>& dims) {
 }
 
 Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
+  if (x.untyped && dtype != x.type.dtype) return placeholder_of(*this, {dtype, x.type.dims}, {});
   if (x.type.dtype > DType::F64 || dtype > DType::F64) {
     if (x.type.dtype == dtype) return x;
     error(Kind::Type, fmt::format("{} cannot become {}", name_of(x.type.dtype), name_of(dtype)),
@@ -187,13 +189,14 @@ Leaf Elaborator::cast(const Leaf& x, DType dtype, bool weak) {
   if (x.type.dtype == dtype) return out;
   if (x.type.is_ragged()) return *rows_together({&x, 1}, [&](std::span<const Leaf> row) -> Sym { return cast(row[0], dtype, weak); }).leaf();
   if (x.constant && x.type.rank() == 0 && x.weak) {   // literals convert from their exact value
-    if (dtype == DType::Bool) return bool_leaf(x.constant->integer != 0 || x.constant->real != 0);
+    if (dtype == DType::Bool) return bool_leaf(x.constant->integer != 0 || static_cast<float>(x.constant->real) != 0);
     if (is_int(dtype) && is_int(x.type.dtype)) {
       int64_t value = scalar_of_int(dtype, x.constant->integer).as_int();
       return int_leaf(value, dtype, weak);
     }
     if (is_float(dtype)) return float_leaf(is_float(x.type.dtype) ? x.constant->real : static_cast<double>(x.constant->integer), dtype, weak);
   }
+  if (Frame::is_wide(x) && is_float(dtype)) return frame_->result(frame_->use(x, dtype, span_), weak);   // rounded once
   ValueId id = frame_->use(x, std::nullopt, span_);
   Leaf result = emit(cast_op, {id}, {{"dtype", dtype}}, weak);
   if (x.dim && (dtype == DType::I64 || dtype == DType::I32)) result.dim = x.dim;   // narrower ones wrap
@@ -404,6 +407,11 @@ Sym Elaborator::unary(const ast::Unary& u) {
       return y.constant->soft ? softened(out) : out;
     }
     if (y.constant && y.weak) return float_leaf(-y.constant->real, y.type.dtype, true);
+    if (Frame::is_wide(y)) {
+      Leaf out = emit(neg_op, {frame_->carry(y, span_)}, {}, true);
+      out.type = y.type;
+      return out;
+    }
     if (y.dim && y.weak) return size_leaf(Dim(0) - *y.dim);
     return elementwise(neg_op, {&y, 1}, Promotion::Common);
   });

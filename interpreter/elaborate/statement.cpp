@@ -15,13 +15,14 @@ void Elaborator::start() {
   contexts_.back().scopes.emplace_back();
 }
 
-FunctionPtr Elaborator::function(const ast::Expr& expression, std::span<const Type> arguments) {
+FunctionPtr Elaborator::function(const ast::Expr& expression, std::span<const Tree<Type>> arguments) {
   Frame root("function", nullptr, true);
   frame_ = &root;
   start();
   inside_jit_ = true;
   std::vector<CallArgument> values;
-  for (const Type& t : arguments) values.push_back({"", root.param(t, false), expression.span});
+  for (const Tree<Type>& t : arguments)
+    values.push_back({"", map_leaves<Leaf>(t, [&](const Type& x) { return root.param(x, false); }), expression.span});
   try {
     Sym result = apply(expr(expression), std::move(values), expression.span);
     std::vector<Leaf> leaves;
@@ -54,7 +55,7 @@ Elaborated Elaborator::statement(const ast::Stmt& s) {
   for (Elaborated::Bound& b : out.bindings) collect_leaves(b.value, out.result_leaves);
   if (out.value) collect_leaves(*out.value, out.result_leaves);
   std::vector<ValueId> results;
-  for (const Leaf& leaf : out.result_leaves) results.push_back(root.use(leaf));
+  for (const Leaf& leaf : out.result_leaves) results.push_back(root.carry(leaf));
   out.inputs = root.hidden;
   out.function = root.finish(std::move(results));
   frame_ = nullptr;

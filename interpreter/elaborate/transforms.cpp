@@ -193,8 +193,9 @@ Elaborator::JitCall Elaborator::elaborate_jit(const Sym::Transformed& t, std::ve
       Type type = x.type;
       for (size_t k = 0; k < type.dims.size(); ++k)
         if (Dim& d = type.dims[k]; !d.is_ragged()) d = sizes.inside(fmt::format("n{}", i), k, d);
-      Leaf param = body.param(type, x.weak);
+      Leaf param = body.carried_param(type, x.weak);
       param.placement = x.placement;
+      param.untyped = x.untyped;
       return param;
     };
     std::vector<CallArgument> inner = arguments;
@@ -260,8 +261,8 @@ Elaborator::JitCall Elaborator::jit_call(const Sym::Transformed& t, const Functi
                                          const std::vector<bool>& fixed) {
   JitCall out;
   for (size_t i = 0; i < given.size(); ++i)
-    if (!fixed[i]) out.inputs.push_back(use(given[i]));
-  for (const Frame::Hidden& h : body.hidden) out.inputs.push_back(use(hidden_leaf(h)));
+    if (!fixed[i]) out.inputs.push_back(frame_->carry(given[i], span_));
+  for (const Frame::Hidden& h : body.hidden) out.inputs.push_back(frame_->carry(hidden_leaf(h), span_));
   // The same program text means the same compiled code, whichever statement it was elaborated for.
   std::shared_ptr<JitEntry>& entry = environment_.jit_entries()[fingerprint(*f) + fmt::format("/{}{}", t.spec->threads, t.spec->fast_math ? "/fast" : "")];
   if (!entry) {

@@ -60,10 +60,11 @@ template <class L> struct Tree {
   struct Tuple { std::vector<Tree> elements; };
   struct Record { std::vector<std::string> names; std::vector<Tree> values; };
   struct Range { std::shared_ptr<const Tree> low, high; };
+  struct Captured { std::string name; Tree value; };
   /// A function of the program with the locals it captured. `home`: the file whose globals it sees.
   struct Closure {
     ast::FunctionPtr code;
-    std::vector<std::pair<std::string, Tree>> captured;
+    std::vector<Captured> captured;
     std::string home;
     bool library() const { return home == library_home; }
   };
@@ -111,7 +112,7 @@ template <class To, class From, class F> Tree<To> map_leaves(const Tree<From>& t
   }
   if (auto* x = tree.template as<typename A::Closure>()) {
     typename B::Closure out{x->code, {}, x->home};
-    for (auto& [name, value] : x->captured) out.captured.emplace_back(name, map_leaves<To>(value, f));
+    for (auto& [name, value] : x->captured) out.captured.push_back({name, map_leaves<To>(value, f)});
     return out;
   }
   if (auto* x = tree.template as<typename A::Transformed>()) return typename B::Transformed{x->spec, one(x->function)};

@@ -14,6 +14,9 @@ namespace tercet {
 /// quick compilation); Always before it first runs; Never. Results are the same.
 enum class Optimize : uint8_t { Auto, Always, Never };
 
+/// When the reference evaluator hands a loop to the backend: Auto once it has run for a while; Always at once; Never.
+enum class CompileLoops : uint8_t { Auto, Always, Never };
+
 struct CompileOptions {
   int threads = 0;          // 0: as many as the process may use
   int simd_bits = 0;        // 0: the widest of this machine; 256 or 512
@@ -39,6 +42,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::shared_ptr<const Executable> compile(FunctionPtr function, const CompileOptions& options) = 0;
+  /// Of a function that is one loop, whose sizes are those of the context that it runs in: null when running it step by step is as
+  /// good.
+  virtual std::shared_ptr<const Executable> compile_loop(FunctionPtr function, const CompileOptions& options) = 0;
 };
 
 }  // namespace tercet

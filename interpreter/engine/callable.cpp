@@ -112,9 +112,7 @@ std::shared_ptr<const Callable::Prepared> Callable::prepare(std::span<const Valu
     if (h.name[0] == '%' && h.name != "%f") {
       input.argument = std::stoul(h.name.substr(1));
     } else {
-      std::vector<Array> leaves;
-      collect_leaves(*s.find(h.name), leaves);
-      input.fixed = leaves[h.leaf];
+      input.fixed = s.hidden_input(h);
     }
     out->inputs.push_back(std::move(input));
   }
@@ -204,11 +202,11 @@ Value Callable::call(std::span<const Value> arguments) {
     if (i.argument == SIZE_MAX) {
       inputs.push_back(i.fixed);
     } else if (const Array* a = arguments[i.argument].leaf()) {
-      inputs.push_back(*a);
+      inputs.push_back(a->weak ? as_carried(*a) : *a);
     } else {
       std::vector<Array> leaves;
       append_leaves(arguments[i.argument], leaves);
-      inputs.push_back(leaves[i.leaf]);
+      inputs.push_back(as_carried(leaves[i.leaf]));
     }
   }
   std::vector<Array> results;
@@ -220,7 +218,8 @@ Value Callable::call(std::span<const Value> arguments) {
   }
   size_t at = 0;
   auto take = [&](const Leaf& leaf) {
-    Array a = std::move(results[at++]);
+    Array a = keeps_digits(leaf) ? scalar_of(DType::F32, results[at].as_double()) : std::move(results[at]);
+    ++at;
     a.weak = leaf.weak;
     a.placement = leaf.placement;
     return a;

@@ -4,6 +4,7 @@
 
 #include "grammar/parser.h"
 #include "interpreter/elaborate/check_names.h"
+#include "interpreter/engine/echo.h"
 #include "interpreter/engine/names.h"
 
 namespace tercet {
@@ -13,7 +14,7 @@ std::vector<Type> annotated_types(const ast::FunctionDef& f) {
   std::map<std::string, Dim> sizes;
   for (const ast::Param& p : f.params) {
     Type t;
-    if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in --args 'f32[n, 128], i32'");
+    if (!p.type || !parse_dtype(p.type->dtype, &t.dtype)) fail(Kind::Name, p.span, "this is no type", "as in f32[n, 128] or i32");
     for (const auto& s : p.type->sizes) {
       if (s.ragged) t.dims.push_back(Dim::ragged());
       else if (s.value) t.dims.emplace_back(*s.value);
@@ -24,6 +25,17 @@ std::vector<Type> annotated_types(const ast::FunctionDef& f) {
   return out;
 }
 
+namespace {
+
+/// Where a pattern binds a name.
+uint32_t place_of(const ast::Pattern& pattern, const std::string& name) {
+  if (!pattern.is_tuple) return pattern.name == name ? pattern.span.begin : UINT32_MAX;
+  uint32_t out = UINT32_MAX;
+  for (const ast::Pattern& e : pattern.elements) out = std::min(out, place_of(e, name));
+  return out;
+}
+
+}  // namespace
 
 Outcome Session::check(const SourceFile& source) {
   auto globals = globals_;
@@ -38,6 +50,66 @@ Outcome Session::check(const SourceFile& source) {
   globals_ = std::move(globals);
   imported_ = std::move(imported);
   return checked;
+}
+
+Outcome Session::symbols(const SourceFile& source, std::vector<Symbol>* symbols) {
+  auto globals = globals_;
+  begin_run();
+  Outcome found = guarded([&](Outcome& out) {
+    ParseResult parsed = parse(source);
+    out.incomplete = parsed.incomplete;
+    out.diagnostics = std::move(parsed.diagnostics);
+    if (!out.ok()) return;
+    *symbols = symbols_of(parsed.program, source.span(0, source.text().size()));
+    const std::map<uint32_t, std::string> types = types_of_variables(parsed.program);
+    for (Symbol& s : *symbols)
+      if (auto known = types.find(s.span.begin); known != types.end()) s.detail += ": " + known->second;
+  });
+  globals_ = std::move(globals);
+  return found;
+}
+
+/// By the place of the name. Statements are read in order, and zeros stand for what they would compute; where sizes are only known
+/// when it runs, or where reading fails, nothing is known.
+std::map<uint32_t, std::string> Session::types_of_variables(const ast::Program& program) {
+  constexpr int64_t most_elements = 100'000;
+  std::map<uint32_t, std::string> out;
+  for (const ast::StmtPtr& s : program.statements) {
+    auto* let = s->as<ast::Let>();
+    if (!let && !s->as<ast::FunctionStmt>()) continue;
+    try {
+      if (!let) {
+        run_statement(*s);
+        continue;
+      }
+      Names names(*this);
+      const Elaborated e = Elaborator(names).statement(*s);
+      for (const Elaborated::Bound& b : e.bindings) {
+        bool known = true;
+        Value value = map_leaves<Array>(b.value, [&](const Leaf& x) {
+          Shape shape;
+          int64_t count = 1;
+          for (const Dim& d : x.type.dims) {
+            known &= d.constant().has_value() && count <= most_elements;
+            shape.push_back(d.constant().value_or(0));
+            count *= std::max<int64_t>(1, shape[shape.size() - 1]);
+          }
+          known &= count <= most_elements;
+          Array zeros = Array::zeros(x.type.dtype, known ? shape : Shape{});
+          zeros.weak = x.weak;
+          return zeros;
+        });
+        std::vector<Leaf> leaves;
+        collect_leaves(b.value, leaves);
+        const uint32_t place = place_of(let->pattern, b.name);
+        if (leaves.size() == 1 && b.value.leaf()) out[place] = leaves[0].type.text();
+        else if (known) out[place] = full_type(value);
+        if (known) globals_[b.name] = {std::move(value), b.is_var};
+      }
+    } catch (const Failure&) {   // what follows and reads it fails too
+    }
+  }
+  return out;
 }
 
 /// What it imports is checked too, and binds its functions.
@@ -82,7 +154,8 @@ void Session::check_functions(const ast::Program& program, const std::string& ho
     if (!typed) continue;
     try {
       ast::Expr name{f->function->name_span, ast::Name{f->function->name}};
-      Elaborator(names, home).function(name, annotated_types(*f->function));
+      const std::vector<Type> types = annotated_types(*f->function);
+      Elaborator(names, home).function(name, std::vector<Tree<Type>>(types.begin(), types.end()));
     } catch (const Failure& failure) {
       // A global that only a run would bind is not a mistake.
       if (failure.diagnostics()[0].kind != Kind::Name) found.insert(found.end(), failure.diagnostics().begin(), failure.diagnostics().end());

@@ -58,6 +58,13 @@ std::vector<Array> Session::Context::run_body(const Function& body, std::vector<
   return evaluate(body, *this, std::move(arguments));
 }
 
+std::optional<std::vector<Array>> Session::Context::run_loop(const Function& f, const Op& op, std::span<Array> operands, int64_t steps) {
+  if (by_reference_) return std::nullopt;
+  std::shared_ptr<const Executable> code = hot_loops_.code_for(f, op, dims, steps);
+  if (!code) return std::nullopt;
+  return code->run(*this, {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())});
+}
+
 std::vector<Array> Session::Context::call(const Op& op, std::vector<Array> arguments) {
   const Span outer = call_span_;
   if (!(op.span == Span::of_call())) call_span_ = op.span;

@@ -1,19 +1,21 @@
 // How a session runs functions: effects in order, calls to compiled code, limits.
 #pragma once
+#include "interpreter/engine/hot_loops.h"
 #include "interpreter/engine/session.h"
 
 namespace tercet {
 
 class Session::Context final : public EvalContext {
  public:
-  explicit Context(Session& session) : session_(session), keys_(&session.keys_), seen_interrupts_(session.seen_interrupts_), deadline_(session.deadline_) {}
+  explicit Context(Session& session) : session_(session), hot_loops_(hot_loops_of(session)), keys_(&session.keys_), seen_interrupts_(session.seen_interrupts_), deadline_(session.deadline_) {}
   /// Of a call that other threads may make at the same time: with bounds and keys of its own.
   Context(Session& session, uint64_t seen_interrupts, std::optional<std::chrono::steady_clock::time_point> deadline)
-      : session_(session), keys_(&own_keys_), seen_interrupts_(seen_interrupts), deadline_(deadline) {}
+      : session_(session), hot_loops_(hot_loops_of(session)), keys_(&own_keys_), seen_interrupts_(seen_interrupts), deadline_(deadline) {}
   /// Of one device of a pmap that `parent` runs. What it prints is kept; `by_reference`: nothing is compiled.
   Context(const Context& parent, Communicator& devices, int64_t level, bool by_reference);
   Context(const Context&) = delete;
   std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
+  std::optional<std::vector<Array>> run_loop(const Function& f, const Op& op, std::span<Array> operands, int64_t steps) override;
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
   void report(Diagnostic diagnostic, LaneIndex lane) override;
   void print(std::string text, LaneIndex lane) override;
@@ -30,6 +32,7 @@ class Session::Context final : public EvalContext {
   std::shared_ptr<const Executable> compiled(JitEntry& entry, std::span<const Array> arguments);
 
  private:
+  static HotLoops hot_loops_of(const Session& s) { return {s.options_.backend.get(), s.options_.compile, s.options_.compile_loops}; }
   struct Line { LaneIndex lane; std::string text; };
   LaneIndex whole_lane(LaneIndex inner) const;
   std::vector<Array> run_callee(const Op& op, std::vector<Array> arguments);
@@ -40,6 +43,7 @@ class Session::Context final : public EvalContext {
   std::string explanation(const Op& op, std::span<const Array> arguments);
 
   Session& session_;
+  HotLoops hot_loops_;
   KeyLedger own_keys_, *keys_;
   uint64_t seen_interrupts_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;

@@ -15,7 +15,9 @@ std::string pattern_text(const ast::Pattern& pattern) {
   return "(" + out + ")";
 }
 
-std::string signature(const ast::FunctionDef& f) {
+}  // namespace
+
+std::string signature_text(const ast::FunctionDef& f) {
   std::string params;
   for (const ast::Param& p : f.params) {
     params += (params.empty() ? "" : ", ") + pattern_text(p.pattern);
@@ -24,8 +26,10 @@ std::string signature(const ast::FunctionDef& f) {
   return "fn" + (f.name.empty() ? "" : " " + f.name) + "(" + params + ")";
 }
 
+namespace {
+
 std::string function_text(const Value& value) {
-  if (auto* c = value.as<Value::Closure>()) return signature(*c->code);
+  if (auto* c = value.as<Value::Closure>()) return signature_text(*c->code);
   if (auto* b = value.as<Value::Builtin>()) return std::string("fn ") + b->def->name + "(" + b->def->params + ")";
   auto* t = value.as<Value::Transformed>();
   std::string options = t->spec->text.empty() ? "" : "[" + t->spec->text + "]";

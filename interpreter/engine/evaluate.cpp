@@ -22,7 +22,7 @@ void bind_shape(DimEnv& env, const std::vector<Dim>& dims, const Shape& shape) {
 
 std::vector<Array> evaluate(const Function& f, EvalContext& context, std::vector<Array> arguments) {
   TERCET_CHECK(arguments.size() == f.params.size());
-  check_stack({});
+  check_stack(Span::of_call());
   const std::vector<uint32_t>& last = f.last_use;
   std::vector<Array> values(f.types.size());
   for (size_t i = 0; i < f.params.size(); ++i) {

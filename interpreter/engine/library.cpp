@@ -17,7 +17,9 @@ struct Definition { std::string_view file, text; };
 const std::map<std::string, Definition>& definitions() {
   static const std::map<std::string, Definition> all = [] {
     std::map<std::string, Definition> out;
-    for (auto& [file, text] : stdlib_sources()) {
+    for (auto& source : stdlib_sources()) {
+      const auto& file = source.first;
+      const auto& text = source.second;
       size_t doc = std::string_view::npos;   // where the doc comment before a definition starts
       std::string open;
       size_t open_at = 0;

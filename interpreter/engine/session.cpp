@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grammar/parser.h"
+#include "interpreter/engine/argument_types.h"
 #include "interpreter/engine/check.h"
 #include "interpreter/engine/context.h"
 #include "interpreter/engine/evaluate.h"
@@ -16,20 +17,6 @@
 namespace tercet {
 
 namespace {
-
-/// "f32[n], i32" -> "p0: f32[n], p1: i32": commas inside brackets do not separate.
-std::string named_types(const std::string& types) {
-  std::string out;
-  int depth = 0, count = 0;
-  bool start = true;
-  for (char c : types) {
-    if (start && c != ' ') out += fmt::format("p{}: ", count++), start = false;
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    out += c;
-    if (c == ',' && depth == 0) start = true;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -128,6 +115,18 @@ Outcome Session::define(const SourceFile& source) {
   return out;
 }
 
+Array Session::hidden_input(const Frame::Hidden& h) const {
+  const Global& global = globals_.at(h.name);
+  if (auto digits = global.digits.find(h.leaf); digits != global.digits.end()) return scalar_of(DType::F64, digits->second);
+  std::vector<Array> leaves;
+  collect_leaves(global.value, leaves);
+  return as_carried(leaves[h.leaf]);
+}
+
+Array as_carried(const Array& a) {
+  return keeps_digits({a.dtype, std::vector<Dim>(a.shape.size())}, a.weak) ? scalar_of(DType::F64, a.as_double()) : a;
+}
+
 std::vector<Array> Session::execute(const FunctionPtr& function, std::vector<Array> arguments) {
   Context context(*this);
   if (options_.jit_all && options_.backend && !function->ops.empty())
@@ -142,31 +141,38 @@ std::optional<Value> Session::run_statement(const ast::Stmt& statement, const st
     Names names(*this);
     Elaborated e = Elaborator(names, home).statement(statement);
     std::vector<Array> arguments;
-    for (const Frame::Hidden& h : e.inputs) {
-      std::vector<Array> leaves;
-      collect_leaves(*find(h.name), leaves);
-      arguments.push_back(leaves[h.leaf]);
-    }
+    for (const Frame::Hidden& h : e.inputs) arguments.push_back(hidden_input(h));
     std::vector<Array> results = execute(e.function, std::move(arguments));
     size_t at = 0;
-    auto value_of = [&](const Sym& sym) {
+    auto value_of = [&](const Sym& sym, std::map<size_t, double>& digits) {
+      size_t leaf_number = 0;
       return map_leaves<Array>(sym, [&](const Leaf& leaf) {
+        if (keeps_digits(leaf)) {
+          digits[leaf_number] = results[at].as_double();
+          results[at] = scalar_of(DType::F32, digits[leaf_number]);
+        }
         Array a = results[at++];
-        a.weak = leaf.weak;
+        a.weak = leaf.weak || leaf.untyped;
         a.placement = leaf.placement;
+        ++leaf_number;
         return a;
       });
     };
     std::vector<Global> values;
-    for (const Elaborated::Bound& b : e.bindings) values.push_back({value_of(b.value), b.is_var});
+    for (const Elaborated::Bound& b : e.bindings) {
+      std::map<size_t, double> digits;
+      Value bound = value_of(b.value, digits);
+      values.push_back({std::move(bound), b.is_var, std::move(digits)});
+    }
     std::optional<Value> value;
-    if (e.value) value = value_of(*e.value);
+    if (std::map<size_t, double> digits; e.value) value = value_of(*e.value, digits);
     if (auto* t = value ? value->as<Value::Tuple>() : nullptr; t && t->elements.empty()) value.reset();   // nothing to show
     for (size_t i = 0; i < values.size(); ++i) globals_[qualified(home, e.bindings[i].name)] = std::move(values[i]);
     attempt.keep();
     keys_.keep();
     return value;
   } catch (Failure& failure) {
+    set_call_span(failure, Span{});
     if (!failure.first().span.known() && failure.first().kind != Kind::Interrupt) failure.first().span = statement.span;
     throw;
   }
@@ -177,12 +183,13 @@ Outcome Session::show_stage(const std::string& expression, const std::string& ar
   return guarded([&](Outcome& outcome) {
     ParseResult parsed = parse(add_source("--fn", expression));
     // The types as a signature, which the grammar reads.
-    ParseResult signature = parse(add_source("--args", "fn f(" + named_types(argument_types) + ") = 0"));
+    const ArgumentTypes written(argument_types);
+    ParseResult signature = parse(add_source("--args", written.signature()));
     outcome.diagnostics = !parsed.diagnostics.empty() ? parsed.diagnostics : signature.diagnostics;
     if (!outcome.ok()) return;
     auto* e = parsed.program.statements.empty() ? nullptr : parsed.program.statements[0]->as<ast::ExprStmt>();
     if (!e) fail(Kind::Value, {}, "--fn takes an expression that names a function");
-    std::vector<Type> types = annotated_types(*signature.program.statements[0]->as<ast::FunctionStmt>()->function);
+    const std::vector<Tree<Type>> types = written.trees(annotated_types(*signature.program.statements[0]->as<ast::FunctionStmt>()->function));
     Names names(*this);
     FunctionPtr f = Elaborator(names).function(*e->value, types);
     if (stage == "ir" || stage == "batched" || stage == "optimized") *out = print(*f);

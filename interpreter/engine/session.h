@@ -13,6 +13,7 @@
 #include "base/diagnostic.h"
 #include "interpreter/elaborate/elaborator.h"
 #include "interpreter/engine/backend.h"
+#include "interpreter/engine/symbols.h"
 #include "interpreter/runtime/keys.h"
 
 namespace tercet {
@@ -21,6 +22,7 @@ struct SessionOptions {
   std::shared_ptr<Backend> backend;              // null: everything runs on the reference evaluator
   CompileOptions compile;
   bool jit_all = false;                          // statements are compiled whole, not only what jit names
+  CompileLoops compile_loops = CompileLoops::Auto;
   int64_t memory_bytes = INT64_MAX;
   std::function<void(std::string_view)> write;   // standard output
   std::vector<std::string> arguments;            // of the program
@@ -55,6 +57,8 @@ class Session {
   Outcome rerun(const SourceFile& source);
   /// Syntax, names, and the types and sizes of functions whose parameters are annotated; runs nothing.
   Outcome check(const SourceFile& source);
+  /// What it defines (symbols.h). Of variables outside of every block the types, as far as they are known without running it.
+  Outcome symbols(const SourceFile& source, std::vector<Symbol>* out);
   /// Runs a source without its output: for tools that need its definitions.
   Outcome define(const SourceFile& source);
   /// Text of a stage ("ir", "batched", "optimized", "kernels", "llvm", "asm") of the function that `expression` names,
@@ -86,6 +90,7 @@ class Session {
   Outcome guarded(const std::function<void(Outcome&)>& work);
   // check.cpp
   void check_program(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found);
+  std::map<uint32_t, std::string> types_of_variables(const ast::Program& program);
   void check_functions(const ast::Program& program, const std::string& home, std::vector<Diagnostic>& found);
   std::optional<Value> run_statement(const ast::Stmt& statement, const std::string& home = {});
   // imports.cpp
@@ -95,6 +100,8 @@ class Session {
   void run_import(const ast::Import& what, Span span, const std::string& home, const RunFile& run);
   Value::Module import_file(const std::string& written, Span span, const RunFile& run);
   Value::Module import_library(const std::string& name, Span span);
+  /// The array for a function's parameter that is a global.
+  Array hidden_input(const Frame::Hidden& h) const;
   std::vector<Array> execute(const FunctionPtr& function, std::vector<Array> arguments);
 
   SessionOptions options_;
@@ -102,6 +109,7 @@ class Session {
   struct Global {
     Value value;
     bool is_var = false;
+    std::map<size_t, double> digits = {};        // those of a literal, by the leaf it is (Frame::carry)
     uint64_t version = next_version();           // of every binding another one
   };
   static uint64_t next_version();
@@ -122,6 +130,8 @@ class Session {
   KeyLedger keys_;
 };
 
+/// The array as a function takes it (Frame::carry).
+Array as_carried(const Array& a);
 /// "i32[3]", "tuple", …: what the prompt shows before a value.
 std::string type_text(const Value& value);
 /// The value as `print` shows it.

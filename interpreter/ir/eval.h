@@ -4,6 +4,7 @@
 // and act when the region ends. Outside a region they act at once.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -40,6 +41,12 @@ class EvalContext {
                          std::vector<std::vector<Array>>& results) {
     (void)body, (void)length, (void)arguments, (void)results;
     return false;
+  }
+  /// A loop is about to run, or goes on, with these operands; `steps` are expected, or were done since this was last asked. Gives
+  /// its results where there is a faster way to the same ones; else nothing, and the operands are as they were.
+  virtual std::optional<std::vector<Array>> run_loop(const Function& f, const Op& op, std::span<Array> operands, int64_t steps) {
+    (void)f, (void)op, (void)operands, (void)steps;
+    return std::nullopt;
   }
   /// Runs the callee of a `call` with sizes of its own: compiled when it says so, else evaluated.
   virtual std::vector<Array> call(const Op& op, std::vector<Array> arguments) = 0;

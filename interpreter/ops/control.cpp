@@ -7,6 +7,7 @@
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/control_diff.h"
 #include "interpreter/ops/flat_rules.h"
+#include "interpreter/ops/loop_steps.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/progress.h"
 #include "interpreter/runtime/ragged.h"
@@ -154,18 +155,7 @@ Array stack_rounds(EvalContext& context, const Type& type, const std::vector<Arr
   return out;
 }
 
-/// Steps of a loop that counts: it says which carried value counts, and which operand is the end (attrs "counter" and
-/// "counter_end", for those who show how far it is; they mean nothing else). -1 where it does not count.
-int64_t steps_to_count(const Op& op, std::span<const Array> in) {
-  auto number = [&](const char* name) -> const Array* {
-    const int64_t i = op.attrs.get_or<int64_t>(name, -1);
-    if (i < 0 || i >= static_cast<int64_t>(in.size())) return nullptr;
-    const Array& a = in[static_cast<size_t>(i)];
-    return a.rank() == 0 && is_int(a.dtype) ? &a : nullptr;
-  };
-  const Array *from = number("counter"), *to = number("counter_end");
-  return from && to ? std::max<int64_t>(0, to->as_int() - from->as_int()) : -1;
-}
+constexpr int64_t rounds_between_asking = 256, few_rounds = 8;   // whether there is a faster way; of a loop that nobody knows the length of
 
 std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
@@ -178,7 +168,15 @@ std::vector<Array> eval_while(EvalContext& context, const Function& f, const Op&
     return out;
   };
   std::vector<std::vector<Array>> rounds(op.outputs - carried);
-  while (*context.run_body(*op.bodies[0], arguments(false))[0].data<bool>()) {
+  for (int64_t round = 0;; ++round) {
+    if (round % rounds_between_asking == 0 && rounds.empty()) {
+      std::vector<Array> operands = arguments(true);
+      const int64_t counted = steps_to_count(op, operands);
+      const int64_t expected = round > 0 ? rounds_between_asking : counted < 0 ? few_rounds : counted;
+      if (auto results = context.run_loop(f, op, operands, expected)) return std::move(*results);
+      carry = taken(std::span(operands).first(carried));
+    }
+    if (!*context.run_body(*op.bodies[0], arguments(false))[0].data<bool>()) break;
     context.poll();
     carry = context.run_body(*op.bodies[1], arguments(true));
     for (size_t k = 0; k < rounds.size(); ++k) rounds[k].push_back(std::move(carry[carried + k]));
@@ -348,6 +346,7 @@ Array stack_ragged(const Type& type, std::vector<Array> rows, EvalContext& conte
 std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
   auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried")), consumed = static_cast<size_t>(op.attrs.get<int64_t>("consumed"));
   int64_t length = context.size(op.attrs.get<Dim>("length"));
+  if (auto results = context.run_loop(f, op, in, length)) return std::move(*results);
   std::vector<Array> carry = taken(in.first(carried)), stacked(op.outputs - carried);
   bool by_lane = op.attrs.get_or<bool>("lanes", false);
   auto type_of = [&](size_t k) -> const Type& { return f.type(op.output(static_cast<uint32_t>(carried + k))); };

@@ -43,7 +43,7 @@ extern const OpDef all_reduce_op, all_gather_op, reduce_scatter_op, all_to_all_o
 /// The rows of one family, listed at the end of its file.
 using Family = std::span<const OpDef* const>;
 extern const Family arithmetic_rows, comparison_rows, bit_rows, cast_rows, math_rows, structure_rows, reduction_rows,
-    scan_rows, indexing_rows, contraction_rows, linear_algebra_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows,
+    scan_rows, indexing_rows, contraction_rows, linear_algebra_rows, sorting_rows, size_rows, effect_rows, control_rows, text_rows, pattern_rows,
     random_rows, row_rows, derivative_rows, device_rows, collective_rows, file_rows, host_rows, search_rows;
 
 }  // namespace tercet

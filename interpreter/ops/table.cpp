@@ -11,7 +11,7 @@ std::vector<const OpDef*> collect() {
   std::vector<const OpDef*> all;
   for (Family family : {arithmetic_rows, comparison_rows, bit_rows, cast_rows, math_rows, structure_rows, reduction_rows,
                         scan_rows, indexing_rows, contraction_rows, linear_algebra_rows, sorting_rows, size_rows, effect_rows, control_rows,
-                        text_rows, random_rows, row_rows, derivative_rows, device_rows, collective_rows, file_rows, host_rows,
+                        text_rows, pattern_rows, random_rows, row_rows, derivative_rows, device_rows, collective_rows, file_rows, host_rows,
                         search_rows})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(),

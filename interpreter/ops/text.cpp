@@ -137,6 +137,17 @@ std::vector<Sample> number_samples() {
 std::vector<Sample> normalize_samples() { return {{{some_texts()}, {{"text", std::string("NFD")}}}}; }
 std::vector<Sample> replace_samples() { return {{{some_texts()}, {{"from", std::string("l")}, {"to", std::string("LL")}}}}; }
 
+std::vector<Type> infer_chr(const InferInput& in) {
+  TERCET_CHECK(in.operands[0].dtype == DType::I64);
+  return {{DType::Str, in.operands[0].dims}};
+}
+std::vector<Sample> chr_samples() {
+  Array numbers = Array::make(DType::I64, {4});
+  const int64_t points[] = {0, 0x41, 0x4E2D, 0x10FFFF};
+  std::copy(std::begin(points), std::end(points), numbers.data<int64_t>());
+  return {{{numbers}, {}}};
+}
+
 std::vector<Array> eval_hash_tokens(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   return at_span(op, [&]() -> std::vector<Array> { return {hash_tokens(in[0], context.size(op.attrs.get<Dim>("size")), op.attrs.get<int64_t>("seed"))}; });
 }
@@ -145,17 +156,6 @@ std::vector<BatchedValue> batch_hash(BatchContext& c, const Function&, const Op&
   Attrs attrs{{"size", c.size(op.attrs.get<Dim>("size"))}, {"seed", op.attrs.get<int64_t>("seed")}};
   std::vector<BatchedValue> out = emit_mapped(c, op, {in[0].packing ? in[0].value : c.mapped(in[0], op.span)}, std::move(attrs));
   out[0].packing = in[0].packing;
-  return out;
-}
-std::vector<Type> infer_extract(const InferInput& in) {
-  return std::vector<Type>(static_cast<size_t>(in.attrs.get<int64_t>("groups")), Type{DType::Str, in.operands[0].dims});
-}
-std::vector<Array> eval_extract(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
-  return at_span(op, [&] { return extract(in[0], text_attr(op, "text")); });
-}
-std::vector<BatchedValue> batch_extract(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
-  std::vector<BatchedValue> out = emit_mapped(c, op, {in[0].packing ? in[0].value : c.mapped(in[0], op.span)}, op.attrs);
-  for (BatchedValue& v : out) v.packing = in[0].packing;
   return out;
 }
 std::vector<Type> infer_minhash(const InferInput& in) {
@@ -213,6 +213,12 @@ template <DType To> constexpr OpDef rows_of_text(const char* name, const char* d
 std::vector<Type> infer_join(const InferInput& in) {
   Type t = in.operands[0];
   TERCET_CHECK(t.dtype == DType::Str && t.rank() > 0);
+  t.dims.pop_back();
+  return {t};
+}
+template <DType From> std::vector<Type> infer_text_of_rows(const InferInput& in) {
+  Type t{DType::Str, in.operands[0].dims};
+  TERCET_CHECK(in.operands[0].dtype == From && t.rank() > 0);
   t.dims.pop_back();
   return {t};
 }
@@ -436,13 +442,15 @@ const OpDef strip_op = per_text<DType::Str>("strip", "Texts without white space 
 const OpDef parse_int_op = per_text<DType::I64>("parse_int", "The integers that texts are.", eval_text<parse_integers>, number_samples);
 const OpDef parse_float_op = per_text<DType::F64>("parse_float", "The numbers that texts are.", eval_text<parse_floats>, number_samples);
 const OpDef normalize_op = per_text<DType::Str>("normalize", "Texts in a Unicode normalisation form.", eval_text_with<normalize>, normalize_samples);
+const OpDef chr_op = {
+    .name = "chr", .doc = "A text of one code point for each number.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
+    .infer = infer_chr, .eval = eval_text<characters>, .batch = BatchElementwise{}, .diff = on_text, .code = CodeCall{}, .samples = chr_samples};
 const OpDef text_length_op = per_text<DType::I64>("text_length", "Number of code points.", eval_text<text_lengths>, text_samples);
 const OpDef replace_op = per_text<DType::Str>("replace", "Texts with every occurrence replaced.", eval_replace, replace_samples);
 const OpDef starts_with_op = per_text<DType::Bool>("starts_with", "Does the text start so?", eval_text_with<starts_with>, text_with_samples<'T'>);
 const OpDef ends_with_op = per_text<DType::Bool>("ends_with", "Does the text end so?", eval_text_with<ends_with>, text_with_samples<'c'>);
 const OpDef contains_op = per_text<DType::Bool>("contains", "Is this part of the text?", eval_text_with<contains>, text_with_samples<'a'>);
 const OpDef find_text_op = per_text<DType::I64>("find", "First position of a part, -1 when absent.", eval_text_with<find>, text_with_samples<'a'>);
-const OpDef matches_op = per_text<DType::Bool>("matches", "Does the regular expression occur?", eval_text_with<matches>, text_with_samples<'a'>);
 const OpDef starts_with_each_op = text_each<DType::Bool>("starts_with_each", "Does each text start with its part?", eval_text_each<starts_with, DType::Bool>);
 const OpDef ends_with_each_op = text_each<DType::Bool>("ends_with_each", "Does each text end with its part?", eval_text_each<ends_with, DType::Bool>);
 const OpDef contains_each_op = text_each<DType::Bool>("contains_each", "Is its part in each text?", eval_text_each<contains, DType::Bool>);
@@ -460,12 +468,13 @@ const OpDef hash_tokens_op = {
     .name = "hash_tokens", .doc = "Numbers of tokens by a hash.", .surface = Internal{}, .effect = Effect::Pure, .ragged = RaggedRule::Whole,
     .infer = infer_per_text<DType::I32>, .eval = eval_hash_tokens, .batch = BatchCustom{batch_hash, batch_hash}, .diff = on_text, .code = CodeCall{}, .samples = hash_samples};
 const OpDef minhash_op = whole_row("minhash", "The least of several hashes over the tokens of each row.", Effect::Pure, infer_minhash, eval_minhash, BatchCustom{batch_minhash, batch_minhash});
-const OpDef extract_op = whole_row("extract", "What a regular expression captures.", Effect::Pure, infer_extract, eval_extract, BatchCustom{batch_extract, batch_extract});
 const OpDef tokenize_op = rows_of_text<DType::Str>("tokenize", "The tokens of each text.", eval_tokenize);
 const OpDef split_op = rows_of_text<DType::Str>("split", "The pieces between separators.", eval_split);
 const OpDef bytes_op = rows_of_text<DType::U8>("bytes", "The bytes of each text.", eval_units<text_bytes>);
 const OpDef codepoints_op = rows_of_text<DType::I32>("codepoints", "The code points of each text.", eval_units<code_points>);
 const OpDef join_op = whole_row("join", "The texts of each row in one.", Effect::Pure, infer_join, eval_text_with<join>, BatchCustom{batch_join, flat_as_rows});
+const OpDef from_bytes_op = whole_row("from_bytes", "The text of each row of bytes.", Effect::Pure, infer_text_of_rows<DType::U8>, eval_text<text_from_bytes>, BatchCustom{batch_join, flat_as_rows});
+const OpDef from_codepoints_op = whole_row("from_codepoints", "The text of each row of code points.", Effect::Pure, infer_text_of_rows<DType::I32>, eval_text<text_from_code_points>, BatchCustom{batch_join, flat_as_rows});
 const OpDef lengths_op = whole_row("lengths", "Length of each row.", Effect::Pure, infer_lengths, eval_lengths, BatchCustom{batch_rows});
 const OpDef flatten_op = whole_row("flatten", "All rows one after another.", Effect::Pure, infer_flatten, eval_flatten, BatchCustom{batch_rows}, Linear{transpose_flatten});
 const OpDef ragged_op = whole_row("ragged", "Values cut into rows.", Effect::Pure, infer_ragged, eval_ragged, BatchCustom{batch_rows}, Linear{transpose_ragged});
@@ -482,8 +491,8 @@ const OpDef compile_count_op = whole_row("compile_count", "Compilations so far."
 const OpDef explain_op = whole_row("explain", "How a function is compiled, as text.", Effect::Output, infer_text, eval_explain, BatchCustom{batch_rows});
 
 namespace {
-constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &extract_op, &normalize_op, &parse_int_op, &parse_float_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op, &starts_with_each_op, &ends_with_each_op, &contains_each_op, &find_each_op, &replace_each_op,
-                                 &contains_op, &concat_text_op, &edit_distance_op, &find_text_op, &matches_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
+constexpr const OpDef* rows[] = {&hash_tokens_op, &minhash_op, &normalize_op, &parse_int_op, &parse_float_op, &chr_op, &from_bytes_op, &from_codepoints_op, &lower_op, &upper_op, &strip_op, &text_length_op, &replace_op, &starts_with_op, &ends_with_op, &starts_with_each_op, &ends_with_each_op, &contains_each_op, &find_each_op, &replace_each_op,
+                                 &contains_op, &concat_text_op, &edit_distance_op, &find_text_op, &tokenize_op, &split_op, &bytes_op, &codepoints_op,
                                  &join_op, &lengths_op, &flatten_op, &ragged_op, &ragged_row_op, &pad_op, &vocab_op, &encode_op, &decode_op, &encode_subwords_op, &decode_subwords_op,
                                  &read_text_op, &read_lines_op, &format_op, &format_text_op, &compile_count_op, &explain_op};
 }

@@ -16,6 +16,7 @@ struct FormatSpec {
   char align = 0;              // < > ^, 0 when not given
   char sign = 0;               // + or space
   bool zero = false;
+  bool grouped = false;        // a comma between thousands
   int64_t width = 0;
   int64_t precision = -1;
   char type = 0;
@@ -52,6 +53,7 @@ class SpecReader {
     else if (!rest_.empty() && rest_[0] == '-') take();   // the default: a sign before negative numbers only
     if (!rest_.empty() && rest_[0] == '0') take(), spec.zero = true;
     if (starts_with_digit()) spec.width = number(widest, "width");
+    if (!rest_.empty() && rest_[0] == ',') take(), spec.grouped = true;
     if (!rest_.empty() && rest_[0] == '.') {
       take();
       if (!starts_with_digit()) wrong("a number must follow the point");
@@ -79,7 +81,7 @@ class SpecReader {
   }
   [[noreturn]] void wrong(const std::string& why) const {
     fail(Kind::Value, span_, fmt::format("bad format `:{}`: {}", whole_, why),
-         "a format reads [[fill]align][sign][0][width][.precision][type], as in `{x:>8.3}` or `{n:05d}`");
+         "a format reads [[fill]align][sign][0][width][,][.precision][type], as in `{x:>8.3}` or `{n:05d}`");
   }
 
   std::string_view whole_, rest_;
@@ -106,6 +108,22 @@ std::string padded(const FormatSpec& spec, std::string sign, std::string body, c
   return out;
 }
 
+/// "1234567.25" -> "1,234,567.25". With zeros in front, as many of them as the width asks for: "0,001,234".
+std::string with_commas(const FormatSpec& spec, const std::string& digits, size_t sign) {
+  const size_t whole = std::min(digits.find_first_not_of("0123456789"), digits.size());
+  std::string front = digits.substr(0, whole);
+  const std::string rest = digits.substr(whole);
+  auto grouped_size = [&] { return front.size() + (front.size() - 1) / 3; };
+  if (spec.zero && !spec.align)
+    while (sign + grouped_size() + rest.size() < static_cast<size_t>(spec.width)) front.insert(front.begin(), '0');
+  std::string out;
+  for (size_t i = 0; i < front.size(); ++i) {
+    if (i && (front.size() - i) % 3 == 0) out += ',';
+    out += front[i];
+  }
+  return out + rest;
+}
+
 std::string sign_of(const FormatSpec& spec, bool negative) {
   return negative ? "-" : spec.sign ? std::string(1, spec.sign) : "";
 }
@@ -129,7 +147,9 @@ template <class T> std::string float_text(const FormatSpec& spec, T value, DType
   std::string digits;
   if (spec.type || spec.precision >= 0) digits = float_digits(spec, std::fabs(wide));
   else append_number(digits, value), digits.erase(0, digits[0] == '-');
-  return padded(spec, sign_of(spec, std::signbit(wide)), digits, '>', true);
+  const std::string sign = sign_of(spec, std::signbit(wide));
+  if (spec.grouped) digits = with_commas(spec, digits, sign.size());
+  return padded(spec, sign, digits, '>', true);
 }
 
 template <class T> std::string integer_text(const FormatSpec& spec, T value, DType dtype, Span span) {
@@ -145,11 +165,15 @@ template <class T> std::string integer_text(const FormatSpec& spec, T value, DTy
                        : spec.type == 'o' ? fmt::format("{:o}", magnitude)
                        : spec.type == 'b' ? fmt::format("{:b}", magnitude)
                                           : fmt::format("{}", magnitude);
-  return padded(spec, sign_of(spec, negative), digits, '>', true);
+  const std::string sign = sign_of(spec, negative);
+  if (spec.grouped && spec.type && spec.type != 'd') fail(Kind::Value, span, fmt::format("`,` does not fit the format type `{}`", spec.type), "it groups decimal digits, as in `{n:,}`");
+  if (spec.grouped) digits = with_commas(spec, digits, sign.size());
+  return padded(spec, sign, digits, '>', true);
 }
 
 std::string string_text(const FormatSpec& spec, std::string_view text, DType dtype, Span span) {
   if (spec.type && spec.type != 's') misfit(spec, dtype, span);
+  if (spec.grouped) fail(Kind::Value, span, fmt::format("`,` does not fit a value of type {}", name_of(dtype)));
   if (spec.sign) fail(Kind::Value, span, fmt::format("a sign does not fit a value of type {}", name_of(dtype)));
   if (spec.precision >= 0) {
     size_t bytes = 0;

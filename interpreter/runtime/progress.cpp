@@ -30,9 +30,9 @@ LoopSteps::~LoopSteps() {
   if (level_ == 0) state.listener->ended();
 }
 
-void LoopSteps::advance() {
+void LoopSteps::advance(int64_t steps) {
   if (level_ < 0 || level_ >= levels) return;
-  ++state.loops[level_].done;
+  state.loops[level_].done += steps;
   tell();
 }
 

@@ -35,8 +35,8 @@ class LoopSteps {
   explicit LoopSteps(int64_t total = -1);
   ~LoopSteps();
   LoopSteps(const LoopSteps&) = delete;
-  /// One more step is done.
-  void advance();
+  /// More steps are done.
+  void advance(int64_t steps = 1);
   /// The number of steps became known, or what is left of them.
   void expect(int64_t total);
 

@@ -26,6 +26,10 @@ size_t count_groups(std::string_view pattern);
 /// Every occurrence of `from`, left to right; error `value` when `from` is empty.
 Array replace(const Array& texts, std::string_view from, std::string_view to);
 
+/// Every match of the RE2 pattern, left to right and without overlap, replaced; `\1` in `to` is what the first group captured, `\0` the
+/// match. Error `value` for a bad pattern or for a group that it has not.
+Array replace_matches(const Array& texts, std::string_view pattern, std::string_view to);
+
 // ---- str -> number ----
 Array text_lengths(const Array& texts);                          // i64, in code points
 /// The numbers that texts are, white space around them aside; error `value` with the text that is none.
@@ -47,6 +51,8 @@ Array edit_distances(const Array& a, const Array& b);            // i32
 Array tokenize(const Array& texts, std::string_view kind);
 /// Pieces between separators; error `value` when the separator is empty.
 Array split(const Array& texts, std::string_view separator);
+/// Pieces between matches of the RE2 pattern that are not empty.
+Array split_matches(const Array& texts, std::string_view pattern);
 Array text_bytes(const Array& texts);                            // u8 rows
 Array code_points(const Array& texts);                           // i32 rows
 
@@ -56,6 +62,9 @@ Array join(const Array& texts, std::string_view separator);
 /// Texts from rows of bytes (u8) or code points (i32). Error `value` naming the row when they are not Unicode text.
 Array text_from_bytes(const Array& rows);
 Array text_from_code_points(const Array& rows);
+
+/// A text of one code point for each number (i64). Error `value` for a number that is none.
+Array characters(const Array& numbers);
 
 /// True when every string is valid UTF-8; used to check what comes from outside.
 bool all_valid_utf8(const Array& texts);

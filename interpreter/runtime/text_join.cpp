@@ -51,7 +51,26 @@ template <class F> Array rows_to_text(const Array& array, F f) {
   return std::move(rows.result);
 }
 
+bool is_code_point(int64_t c) { return c >= 0 && c <= 0x10FFFF && !(c >= 0xD800 && c < 0xE000); }
+
 }  // namespace
+
+Array characters(const Array& numbers) {
+  TERCET_CHECK(numbers.dtype == DType::I64);
+  Array out = like_texts(numbers, DType::Str);
+  const auto* in = numbers.data<int64_t>();
+  StringRef* to = out.data<StringRef>();
+  parallel_chunks(total_elements(numbers), text_grain, [&](int64_t, int64_t begin, int64_t end) {
+    std::string one;
+    for (int64_t i = begin; i < end; ++i, one.clear()) {
+      poll_at(i);
+      if (!is_code_point(in[i])) fail(Kind::Value, {}, fmt::format("{} is not a Unicode code point", in[i]), "they are 0 to 0x10FFFF, without 0xD800 to 0xDFFF");
+      append_code_point(one, static_cast<uint32_t>(in[i]));
+      to[i] = StringRef(one);   // short: it holds its bytes itself
+    }
+  });
+  return out;
+}
 
 Array join(const Array& texts, std::string_view separator) {
   const StringRef* in = texts.data<StringRef>();
@@ -79,7 +98,7 @@ Array text_from_code_points(const Array& rows) {
     for (int64_t i = begin; i < end; ++i) {
       poll_at(i - begin);
       int32_t c = in[i];
-      if (c < 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+      if (!is_code_point(c))
         fail(Kind::Value, {}, fmt::format("row {}: {} is not a Unicode code point", row, c));
       append_code_point(out, static_cast<uint32_t>(c));
     }

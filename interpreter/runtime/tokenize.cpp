@@ -239,6 +239,64 @@ std::vector<Array> extract(const Array& texts, std::string_view text) {
   return out;
 }
 
+namespace {
+
+/// The first match from `at` on that may be empty; `at` goes behind it (by a code point when it is empty, which ends at the text's end).
+/// False when there is none. `found` are the match and its groups.
+bool next_match(const RE2& expression, std::string_view all, size_t* at, std::vector<re2::StringPiece>& found) {
+  if (*at > all.size()) return false;
+  if (!expression.Match(re2::StringPiece(all.data(), all.size()), *at, all.size(), RE2::UNANCHORED, found.data(), static_cast<int>(found.size()))) return false;
+  *at = static_cast<size_t>(found[0].data() - all.data()) + found[0].size();
+  if (!found[0].empty()) return true;
+  if (*at < all.size()) next_code_point(all, at);
+  else ++*at;
+  return true;
+}
+
+}  // namespace
+
+Array replace_matches(const Array& texts, std::string_view text, std::string_view to) {
+  const std::shared_ptr<const Compiled> ready = compiled(text);
+  const RE2& expression = ready->pattern.expression;
+  const re2::StringPiece form(to.data(), to.size());
+  std::string wrong;
+  if (!expression.CheckRewriteString(form, &wrong))
+    fail(Kind::Value, {}, fmt::format("`{}` does not fit the pattern: {}", to, wrong), "\\1 is what the first group captured, \\0 the match, and \\\\ a backslash; raw strings keep backslashes: r\"\\1\"");
+  return map_to_text(texts, [&](const StringRef& element, TextArena& arena) {
+    const std::string_view all = element.view();
+    std::vector<re2::StringPiece> found(static_cast<size_t>(1 + expression.NumberOfCapturingGroups()));
+    std::string out;
+    size_t at = 0, kept = 0;   // what lies before `kept` is in `out`
+    bool any = false;
+    for (PollCounter polls; next_match(expression, all, &at, found); any = true) {
+      polls.add(16);
+      const auto begin = static_cast<size_t>(found[0].data() - all.data());
+      if (found[0].empty() && any && begin == kept) continue;   // directly behind a match
+      out.append(all.substr(kept, begin - kept));
+      expression.Rewrite(&out, form, found.data(), static_cast<int>(found.size()));
+      kept = begin + found[0].size();
+    }
+    return any ? arena.add(out.append(all.substr(kept))) : element;
+  });
+}
+
+Array split_matches(const Array& texts, std::string_view text) {
+  const std::shared_ptr<const Compiled> ready = compiled(text);
+  return map_to_rows<StringRef>(texts, DType::Str, [&](const StringRef& element, RowBuffer<StringRef>& row) {
+    const std::string_view all = element.view();
+    std::vector<re2::StringPiece> found(1);
+    size_t at = 0, kept = 0;
+    while (next_match(ready->pattern.expression, all, &at, found)) {
+      poll_at(static_cast<int64_t>(row.size()));
+      if (found[0].empty()) continue;
+      const auto begin = static_cast<size_t>(found[0].data() - all.data());
+      row.emplace_back(all.substr(kept, begin - kept));
+      kept = begin + found[0].size();
+    }
+    row.emplace_back(all.substr(kept));
+  });
+}
+
 Array matches(const Array& texts, std::string_view text) {
   const std::shared_ptr<const Compiled> ready = compiled(text);
   return map_to_number<bool>(texts, [&](std::string_view t) {

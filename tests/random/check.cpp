@@ -44,14 +44,18 @@ struct Ran {
   std::optional<Diagnostic> error;
 };
 
+/// What is compiled: what jit names; every statement; the loops of the evaluator.
+enum class Way : uint8_t { Jit, Whole, Loops };
+
 class World {
  public:
-  World(const Module& module, std::shared_ptr<Backend> backend, CompileOptions compile, bool jit_all)
+  World(const Module& module, std::shared_ptr<Backend> backend, CompileOptions compile, Way way)
       : session_([&] {
           SessionOptions o;
           o.backend = std::move(backend);
           o.compile = compile;
-          o.jit_all = jit_all;
+          o.jit_all = way == Way::Whole;
+          o.compile_loops = way == Way::Loops ? CompileLoops::Always : CompileLoops::Never;
           o.memory_bytes = int64_t{4} << 30;
           o.write = [this](std::string_view text) { printed_ += text; };
           return o;
@@ -105,7 +109,7 @@ bool same(const Ran& a, const Ran& b) {
 class ModuleCheck {
  public:
   ModuleCheck(const Module& module, std::shared_ptr<Backend> backend, CompileOptions compile, Counts& counts)
-      : module_(module), backend_(std::move(backend)), compile_(compile), counts_(counts), reference_(module, nullptr, compile, false) {}
+      : module_(module), backend_(std::move(backend)), compile_(compile), counts_(counts), reference_(module, nullptr, compile, Way::Jit) {}
 
   std::optional<Difference> run(bool jit_all, int seconds) {
     Watchdog dog(reference_.session(), seconds);
@@ -113,8 +117,10 @@ class ModuleCheck {
     for (size_t i = 0; i < module_.cases.size(); ++i)
       if (auto d = interpret(static_cast<int>(i))) return d;
     if (!backend_) return std::nullopt;
-    if (auto d = compiled("jit", false, seconds)) return d;
-    return jit_all ? compiled("jit_all", true, seconds) : std::nullopt;
+    if (auto d = compiled("jit", Way::Jit, seconds)) return d;
+    if (!jit_all) return std::nullopt;
+    if (auto d = compiled("jit_all", Way::Whole, seconds)) return d;
+    return compiled("loops", Way::Loops, seconds);
   }
 
  private:
@@ -177,8 +183,9 @@ class ModuleCheck {
     return fmt::format("fn {}({}) = {}\n{}({})", name, params, body, jit ? "(jit " + name + ")" : name, values);
   }
 
-  std::optional<Difference> compiled(const char* comparison, bool jit_all, int seconds) {
-    World world(module_, backend_, compile_, jit_all);
+  std::optional<Difference> compiled(const char* comparison, Way way, int seconds) {
+    World world(module_, backend_, compile_, way);
+    const bool jit = way == Way::Jit;
     Watchdog dog(world.session(), seconds);
     if (world.ready.error) return Difference{"internal", -1, world.ready.rendered};
     // All that end well in one function; each of the others by itself.
@@ -190,7 +197,7 @@ class ModuleCheck {
       ++counts_.programs;
       if (r.error) {
         ++counts_.failed_alike;
-        if (auto d = alone(world, comparison, static_cast<int>(i), !jit_all)) return d;
+        if (auto d = alone(world, comparison, static_cast<int>(i), jit)) return d;
         continue;
       }
       members.push_back(static_cast<int>(i));
@@ -198,13 +205,13 @@ class ModuleCheck {
       printed += r.printed;
     }
     if (members.empty()) return std::nullopt;
-    Ran all = world.run(wrapped("all_cases", "(" + together + ")", !jit_all));
+    Ran all = world.run(wrapped("all_cases", "(" + together + ")", jit));
     bool good = !all.error && all.printed == printed && all.value && all.value->as<Value::Tuple>();
     for (size_t k = 0; good && k < members.size(); ++k)
       good = same_value(all.value->as<Value::Tuple>()->elements[k], *expected_[static_cast<size_t>(members[k])].value);
     if (good) return std::nullopt;
     for (int i : members)
-      if (auto d = alone(world, comparison, i, !jit_all)) return d;
+      if (auto d = alone(world, comparison, i, jit)) return d;
     return Difference{comparison, -1, "all cases together:\n" + show(all)};
   }
 
@@ -227,7 +234,7 @@ std::optional<Difference> Checker::check(const Module& module, bool jit_all, Cou
   ++counts.modules;
   int64_t before = counts.programs, lanes = counts.lanes_compared;
   auto d = ModuleCheck(module, backend_, compile_, counts).run(jit_all, seconds_per_run);
-  if (jit_all && counts.programs > before) counts.programs = before + (counts.programs - before) / 2;
+  if (jit_all && counts.programs > before) counts.programs = before + (counts.programs - before) / 3;   // each ran three ways
   if (!backend_) counts.programs += counts.lanes_compared - lanes;
   return d;
 }

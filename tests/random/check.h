@@ -12,7 +12,7 @@ namespace tercet::random_programs {
 
 /// What differs: which comparison, in which case, and both sides as text.
 struct Difference {
-  std::string comparison;      // "jit", "jit_all", "lanes", "internal", "slow"
+  std::string comparison;      // "jit", "jit_all", "loops", "lanes", "internal", "slow"
   int case_index = -1;         // -1: only when all cases run together
   std::string text;
 };
@@ -30,7 +30,7 @@ class Checker {
  public:
   /// Without a back end only vmap is compared with the loop.
   Checker(std::shared_ptr<Backend> backend, CompileOptions compile) : backend_(std::move(backend)), compile_(compile) {}
-  /// All of a module's cases; `jit_all`: once more with every statement compiled whole.
+  /// All of a module's cases; `jit_all`: once more with every statement compiled whole, and with the evaluator's loops compiled.
   std::optional<Difference> check(const Module& module, bool jit_all, Counts& counts);
 
   int seconds_per_run = 20;
