@@ -105,11 +105,12 @@ Sym arange(Elaborator& e, A& a) {
     else {
       Leaf span = e.binary(ast::BinaryOp::Subtract, stop, start);
       if (span.constant) {
-        int64_t s = span.constant->integer;
-        count = Dim(std::max<int64_t>(0, by > 0 ? (s + by - 1) / by : (s + by + 1) / by));
+        const int64_t s = span.constant->integer;
+        count = Dim(by > 0 ? (s > 0 ? (s - 1) / by + 1 : 0) : (s < 0 ? (s + 1) / by + 1 : 0));
       } else {
-        std::array<Leaf, 2> in{e.binary(ast::BinaryOp::FloorDivide, e.binary(ast::BinaryOp::Add, e.cast(span, DType::I64), int_leaf(by > 0 ? by - 1 : by + 1)), int_leaf(by)), int_leaf(0)};
-        count = e.frame().size_of(span.dim ? size_leaf(max(floordiv(*span.dim + Dim(by > 0 ? by - 1 : by + 1), Dim(by)), Dim(0))) : e.elementwise(maximum_op, in, Promotion::Common), e.span());
+        const int64_t stride = std::clamp(by, -longest_step, longest_step), up = stride > 0 ? stride - 1 : stride + 1;
+        std::array<Leaf, 2> in{e.binary(ast::BinaryOp::FloorDivide, e.binary(ast::BinaryOp::Add, e.cast(span, DType::I64), int_leaf(up, DType::I64)), int_leaf(stride, DType::I64)), int_leaf(0)};
+        count = e.frame().size_of(span.dim ? size_leaf(max(floordiv(*span.dim + Dim(up), Dim(stride)), Dim(0))) : e.elementwise(maximum_op, in, Promotion::Common), e.span());
       }
     }
     Leaf index = e.iota(count, dtype);
