@@ -267,10 +267,10 @@ class ProgramText {
     std::string steps = to.empty() ? "" : fmt::format("step{} {}", to.size() == 1 ? "" : "s", fmt::join(to, ", "));
     if (is_result(v)) return "a result" + (to.empty() ? "" : ", and read by " + steps);
     if (to.empty()) return "combined into";
-    if (in_cache(v)) return fmt::format("read by {} while it is in a cache", steps);
     bool reduced = std::any_of(k.reductions.begin(), k.reductions.end(),
                                [&](const Reduction& r) { return k.buffers[static_cast<size_t>(r.buffer)] == v; });
-    return fmt::format("stored for {}; {}", steps, reduced ? "a reduction ends before it is read" : why_stored(v, k));
+    const std::string why = reduced ? "a reduction ends before it is read" : why_stored(v, k);
+    return in_cache(v) ? fmt::format("read by {} while it is in a cache; {}", steps, why) : fmt::format("stored for {}; {}", steps, why);
   }
   /// Why what reads a value does not compute it.
   std::string why_stored(ValueId v, const Kernel& k) const {

@@ -23,7 +23,7 @@ template <class C> C step(C a, C b, C acc) {
 }
 
 constexpr std::array<int64_t, 3> sizes[] = {{1, 1, 1}, {3, 5, 7}, {6, 64, 256}, {15, 33, 257}, {64, 64, 64}, {101, 70, 600},
-                                            {1, 100, 300}, {29, 31, 0}, {500, 40, 30}, {1500, 20, 70}, {2, 2100, 20}, {13, 1, 9}, {400, 7000, 2}};
+                                            {1, 100, 300}, {29, 31, 0}, {500, 40, 30}, {1500, 20, 70}, {2, 2100, 20}, {13, 1, 9}, {400, 7000, 2}, {7, 1100, 270}};
 
 template <class T> std::vector<T> chain(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b) {
   using C = typename Compute<T>::type;
@@ -56,6 +56,13 @@ template <class T> void check_products() {
         for (auto [begin, end] : {std::array<int64_t, 2>{0, m / 3}, {m / 3, m}}) gemm_rows(begin, end, n, k, left, right, c.data(), isa);
         INFO(m << " x " << n << " x " << k << ", transposed " << transposed << ", isa " << static_cast<int>(isa));
         CHECK(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)) == 0);
+        if constexpr (!std::is_integral_v<T>) {   // b packed first, in parts from the last to the first
+          PackedRight<T> packed(n, k, isa);
+          for (int64_t i = packed.parts(); i-- > 0;) packed.pack(i, right);
+          std::memset(static_cast<void*>(c.data()), 0xff, c.size() * sizeof(T));
+          gemm<T>(m, n, k, left, packed, c.data(), n);
+          CHECK(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)) == 0);
+        }
       }
     }
 }
@@ -137,6 +144,31 @@ TEST_CASE("vector forms follow the reduction order", "[gemm]") {
   check_dots<Half>();
   check_dots<int16_t>();
   check_dots<uint64_t>();
+}
+
+/// So large that threads share the packed operand.
+template <class T> void check_large_product() {
+  INFO(name_of(dtype_for<T>()));
+  std::mt19937 random(5);
+  const ContractSizes s{1, 701, 301, 403};
+  std::vector<T> a(static_cast<size_t>(s.m * s.k)), b(static_cast<size_t>(s.k * s.n)), c(static_cast<size_t>(s.m * s.n)), expected(c.size());
+  for (T& e : a) e = random_element<T>(random);
+  for (T& e : b) e = random_element<T>(random);
+  for (bool turned : {false, true}) {
+    ContractSizes t = s;
+    t.b_transposed = turned;
+    const Strided<T> right = turned ? Strided<T>{b.data(), 1, s.k} : Strided<T>{b.data(), s.n, 1};
+    gemm_rows<T>(0, s.m, s.n, s.k, {a.data(), s.k, 1}, right, expected.data());
+    contract(dtype_for<T>(), t, false, reinterpret_cast<std::byte*>(a.data()), reinterpret_cast<std::byte*>(b.data()), reinterpret_cast<std::byte*>(c.data()));
+    CHECK(std::memcmp(c.data(), expected.data(), c.size() * sizeof(T)) == 0);
+  }
+}
+
+TEST_CASE("a large product on all threads", "[gemm]") {
+  check_large_product<float>();
+  check_large_product<double>();
+  check_large_product<Half>();
+  check_large_product<BFloat>();
 }
 
 TEST_CASE("contract: batches, threads and both forms", "[gemm]") {

@@ -62,6 +62,9 @@ void check_all(bool compiled) {
   p.expect_error("add(ones(2), ones(3))", Kind::Shape);
   p.expect("first((a=1, b=2)), first((b=1, a=2)), first((a=(1, 2),))", "1 2 (1, 2)");
   p.expect("add(y=1, x=2), add(1, y=3)", "3 4");
+  p.define("let digits = 0.1\nlet plus = jit ((x, y) => x + y)\nlet with_digits = jit (x => x + digits)");
+  p.expect("plus(0.1, f64(0)), plus(0.1, f32(0)) == f32(0.1), plus(f64(0), f32(0.5)), with_digits(f64(0))", "0.1 true 0.5 0.1");
+  p.expect("dtype(plus([], f64([1.0])[0:0])), plus([], zeros(0))", "f64 []");
   // what decides an axis
   p.define("let total = jit ((x, axis) => sum(x, axis=axis))");
   p.expect("total(ones((2, 3)), 0), total(ones((2, 3)), 1)", "[2.0, 2.0, 2.0] [3.0, 3.0]");

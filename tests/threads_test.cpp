@@ -1,4 +1,5 @@
 // How many threads run: what the system leaves this process, and beside a host that has threads of its own.
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -96,9 +97,8 @@ TEST_CASE("a host's threads and those of compiled code are the same", "[threads]
   });
   CHECK(wrong == 0);
   INFO("threads before: " << before << ", most: " << most);
-  // The process's first thread is among the workers of every arena; oneTBB adds at most one less than there are processors for all
-  // arenas together, and those may have been there before.
-  CHECK(most <= before + tbb::info::default_concurrency() - 1);
+  // oneTBB adds at most one thread less than it is allowed for all arenas together, and those may have been there before.
+  CHECK(most <= before + static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)) - 1);
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 // the matmul primitive, made before anything is timed), xsmm (version 1: small products and batches of them by its JIT kernels, side by
 // side; larger ones it leaves to BLAS). Commands on standard input, an answer in JSON each on standard output:
 //   products      [{"name", "dtype", "batch", "m", "k", "n", "fits"}, …]; fits: the library has it
-//   run I NS      {"ns": x, "sum": y}: product I over and over for some NS nanoseconds: the fastest run, and the sum of its elements
+//   run I NS      {"ns": x, "cpu": z, "sum": y}: product I over and over for some NS nanoseconds: the fastest run, the processor time of a
+//                 run on average, in nanoseconds, and the sum of the elements
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <time.h>
 
 #include <chrono>
 #include <functional>
@@ -239,6 +241,13 @@ double nanoseconds(int64_t calls, const Call& call) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(calls);
 }
 
+/// Of all threads of this process, in nanoseconds.
+double processor_time() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
 /// Runs of some 5 microseconds at least, so that the clock does not count.
 std::string run(Library& library, const Product& p, double budget) {
   Operands operands(p);
@@ -246,18 +255,21 @@ std::string run(Library& library, const Product& p, double budget) {
   double best = nanoseconds(1, call);
   for (int i = 0; i < 9 && best < 1e6; ++i) best = std::min(best, nanoseconds(1, call));
   const int64_t calls = std::max<int64_t>(1, static_cast<int64_t>(5e3 / best));
-  for (double spent = 0; spent < budget;) {
+  int64_t runs = 0;
+  const double begin = processor_time();
+  for (double spent = 0; spent < budget; ++runs) {
     double ns = nanoseconds(calls, call);
     best = std::min(best, ns);
     spent += ns * static_cast<double>(calls);
   }
+  const double processor = (processor_time() - begin) / static_cast<double>(runs * calls);
   double sum = 0;
   visit_dtype(p.dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, StringRef> && !std::is_same_v<T, KeyBits> && !std::is_same_v<T, bool>)
       for (int64_t i = 0; i < p.s.batch * p.s.m * p.s.n; ++i)
         sum += std::abs(static_cast<double>(Compute<T>::load(reinterpret_cast<T*>(operands.c.data())[i])));
   });
-  return fmt::format(R"({{"ns": {:.1f}, "sum": {}}})", best, sum);
+  return fmt::format(R"({{"ns": {:.1f}, "cpu": {:.1f}, "sum": {}}})", best, processor, sum);
 }
 
 std::string listed(Library& library) {

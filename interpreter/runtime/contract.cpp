@@ -24,10 +24,31 @@ int64_t product_grain(int64_t count, int64_t work, bool packs) {
   return std::max(grain_of(work, packs ? 192 : 12), (count + chunks - 1) / chunks);
 }
 
+/// Rows in pieces that share the packed right operand, several a thread: one that is held up leaves its pieces to the others.
+template <class T> void shared_product(Strided<T> a, Strided<T> b, ContractSizes s, T* out) {
+  constexpr int64_t pieces_of_thread = 4, least_rows = 96;
+  PackedRight<T> packed(s.n, s.k);
+  parallel_chunks(packed.parts(), 8, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) packed.pack(i, b);
+  });
+  const int64_t pieces = available_threads() * pieces_of_thread;
+  parallel_chunks(s.m, std::max(least_rows, (s.m + pieces - 1) / pieces), [&](int64_t, int64_t begin, int64_t end) {
+    gemm<T>(end - begin, s.n, s.k, {a.data + begin * a.row_stride, a.row_stride, a.column_stride}, packed, out + begin * s.n, s.n);
+  });
+}
+/// Does that pay? It takes a right operand that one thread would pack for long, and memory for it.
+template <class T> bool shares_packing(ContractSizes s) {
+  constexpr int64_t least = int64_t{1} << 26, most_bytes = int64_t{64} << 20;   // multiply-adds: half a millisecond
+  return available_threads() > 1 && s.m >= s.n && s.n > gemm_in_place && s.k > gemm_in_place && s.m * s.n * s.k >= least &&
+         s.n * s.k * static_cast<int64_t>(sizeof(typename Compute<T>::type)) <= most_bytes;
+}
+
 /// One product in parallel, along its longer side.
 template <class T> void matrix_product(const T* a, const T* b, ContractSizes s, T* out) {
   const Strided<T> left = s.a_transposed ? Strided<T>{a, 1, s.m} : Strided<T>{a, s.k, 1};
   const Strided<T> right = s.b_transposed ? Strided<T>{b, 1, s.k} : Strided<T>{b, s.n, 1};
+  if constexpr (!std::is_integral_v<T>)
+    if (shares_packing<T>(s)) return shared_product<T>(left, right, s, out);
   const bool packs = std::min(s.m, s.n) > gemm_in_place || s.k > gemm_in_place;
   if (s.m >= s.n) {
     parallel_chunks(s.m, product_grain(s.m, s.n * s.k, packs), [&](int64_t, int64_t begin, int64_t end) {

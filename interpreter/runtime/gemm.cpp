@@ -133,14 +133,15 @@ template <class C> struct Block {
   }
 };
 
-/// Sums in C (f32 for f16 and bf16).
+/// Sums in C (f32 for f16 and bf16). `ready`: b, packed already.
 template <class T, class C>
-void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t k, Strided<T> a, Strided<T> b, C* c, int64_t ldc) {
+void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t k, Strided<T> a, Strided<T> b, C* c, int64_t ldc,
+                  const PackedRight<T>* ready = nullptr) {
   // Packing pays by what a packed element is used for: with few rows B is read in place, by whole tiles, with few
   // columns A.
   constexpr bool direct = std::is_same_v<T, C>;
   const bool small = rows <= few && n <= few && k <= few;
-  const bool in_place = direct && b.column_stride == 1 && (rows <= 2 * kernel.tile_rows || small);
+  const bool in_place = direct && !ready && b.column_stride == 1 && (rows <= 2 * kernel.tile_rows || small);
   const bool a_in_place = direct && n <= few;
   if (k == 0)
     for (int64_t i = 0; i < rows; ++i) std::fill(c + i * ldc, c + i * ldc + n, C(0));
@@ -149,9 +150,14 @@ void gemm_blocked(const GemmKernel<C>& kernel, int64_t rows, int64_t n, int64_t 
     const int64_t whole = in_place ? columns / kernel.tile_columns * kernel.tile_columns : 0;
     for (int64_t pc = 0; pc < k; pc += block_k) {
       const int64_t depth = std::min(block_k, k - pc);
-      const T* b_at = b.data + pc * b.row_stride + jc * b.column_stride;
-      C* packed_b = scratch<C>(0, (columns - whole + kernel.tile_columns) * depth);
-      pack(b_at + whole * b.column_stride, columns - whole, depth, b.column_stride, b.row_stride, kernel.tile_columns, packed_b);
+      const T* b_at = ready ? nullptr : b.data + pc * b.row_stride + jc * b.column_stride;
+      const C* packed_b = nullptr;
+      if constexpr (std::is_same_v<C, typename Compute<T>::type>) packed_b = ready ? ready->block(jc, pc) : nullptr;
+      if (!ready) {
+        C* panels = scratch<C>(0, (columns - whole + kernel.tile_columns) * depth);
+        pack(b_at + whole * b.column_stride, columns - whole, depth, b.column_stride, b.row_stride, kernel.tile_columns, panels);
+        packed_b = panels;
+      }
       for (int64_t ic = 0; ic < rows; ic += block_rows) {
         poll();
         const int64_t some = std::min(block_rows, rows - ic);
@@ -302,6 +308,47 @@ bool gemm_isa_available(GemmIsa isa) {
 }
 
 template <class T>
+PackedRight<T>::PackedRight(int64_t n, int64_t k, GemmIsa isa) : n_(n), k_(k), isa_(isa) {
+  const int64_t width = kernel_for<C>(isa, n).tile_columns;
+  padded_ = (n + width - 1) / width * width;
+  panels_.resize(static_cast<size_t>(padded_ * k));
+}
+/// A part is one panel of one block.
+template <class T> int64_t PackedRight<T>::parts() const {
+  const int64_t width = kernel_for<C>(isa_, n_).tile_columns;
+  return padded_ / width * ((k_ + block_k - 1) / block_k);
+}
+template <class T> void PackedRight<T>::pack(int64_t part, Strided<T> b) {
+  const int64_t width = kernel_for<C>(isa_, n_).tile_columns, panels = padded_ / width;
+  const int64_t column = part % panels * width, from = part / panels * block_k;
+  const int64_t first = column / block_columns * block_columns, depth = std::min(block_k, k_ - from);
+  C* out = const_cast<C*>(block(first, from)) + (column - first) * depth;
+  tercet::pack(b.data + from * b.row_stride + column * b.column_stride, std::min(width, n_ - column), depth, b.column_stride, b.row_stride, width, out);
+}
+template <class T> const typename PackedRight<T>::C* PackedRight<T>::block(int64_t column, int64_t k) const {
+  return panels_.data() + column * k_ + std::min(block_columns, padded_ - column) * k;
+}
+
+/// Sums of halves are rounded when some rows are done; many at a time, since the right operand is read for each of these parts.
+template <class T> void gemm_rounded(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa, const PackedRight<T>* ready) {
+  constexpr int64_t most_sums = int64_t{1} << 21;
+  const int64_t part = std::max<int64_t>(1, most_sums / n / block_rows) * block_rows;
+  for (int64_t at = 0; at < m; at += part, a.data += part * a.row_stride) {
+    const int64_t some = std::min(part, m - at);
+    float* sums = scratch<float>(2, some * n);
+    gemm_blocked<T, float>(kernel_for<float>(isa, n), some, n, k, a, b, sums, n, ready);
+    for (int64_t i = 0; i < some; ++i) narrow_row(sums + i * n, n, c + (at + i) * c_stride);
+  }
+}
+
+template <class T> void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, const PackedRight<T>& b, T* c, int64_t c_stride) {
+  using C = typename Compute<T>::type;
+  if (m <= 0 || n <= 0) return;
+  if constexpr (std::is_same_v<T, C>) gemm_blocked<T, T>(kernel_for<T>(b.isa(), n), m, n, k, a, {}, c, c_stride, &b);
+  else gemm_rounded<T>(m, n, k, a, {}, c, c_stride, b.isa(), &b);
+}
+
+template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa) {
   if (m <= 0 || n <= 0) return;
   if constexpr (std::is_floating_point_v<T>) {
@@ -310,15 +357,7 @@ void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int
       gemm_turned(m, n, k, a, b, c, c_stride, isa);
     else gemm_blocked<T, T>(kernel_for<T>(isa, n), m, n, k, a, b, c, c_stride);
   } else if constexpr (std::is_same_v<typename Compute<T>::type, float>) {
-    // The f32 sums of some rows at a time; many, since the other operand is widened and packed for each of these parts.
-    constexpr int64_t most_sums = int64_t{1} << 21;
-    const int64_t part = std::max<int64_t>(1, most_sums / n / block_rows) * block_rows;
-    for (int64_t at = 0; at < m; at += part, a.data += part * a.row_stride) {
-      const int64_t some = std::min(part, m - at);
-      float* sums = scratch<float>(2, some * n);
-      gemm_blocked<T, float>(kernel_for<float>(isa, n), some, n, k, a, b, sums, n);
-      for (int64_t i = 0; i < some; ++i) narrow_row(sums + i * n, n, c + (at + i) * c_stride);
-    }
+    gemm_rounded<T>(m, n, k, a, b, c, c_stride, isa, nullptr);
   } else {
     gemm_simple<T>(m, n, k, a, b, c, c_stride);
   }
@@ -348,5 +387,13 @@ TERCET_GEMM(BFloat)
 TERCET_GEMM(float)
 TERCET_GEMM(double)
 #undef TERCET_GEMM
+#define TERCET_PACKED(T)          \
+  template class PackedRight<T>;  \
+  template void gemm<T>(int64_t, int64_t, int64_t, Strided<T>, const PackedRight<T>&, T*, int64_t);
+TERCET_PACKED(Half)
+TERCET_PACKED(BFloat)
+TERCET_PACKED(float)
+TERCET_PACKED(double)
+#undef TERCET_PACKED
 
 }  // namespace tercet

@@ -12,7 +12,9 @@
 #pragma once
 #include <cstdint>
 
+#include "interpreter/runtime/array.h"
 #include "interpreter/runtime/dtype.h"
+#include "interpreter/runtime/scratch.h"
 
 namespace tercet {
 
@@ -32,6 +34,26 @@ bool gemm_isa_available(GemmIsa isa);
 /// c[m, n] = a[m, k] b[k, n]; row i of c starts at c + i * c_stride. A part of a larger product is one of these too.
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t c_stride, GemmIsa isa = GemmIsa::Best);
+
+/// The right operand of a product whose rows are computed in several pieces: packed once for all of them, in parts that do not hang on
+/// each other. T is float, double, Half or BFloat; sums are of type C.
+/// Example: PackedRight<float> packed(n, k); for (int64_t i = 0; i < packed.parts(); ++i) packed.pack(i, b); gemm(m, n, k, a, packed, c, n);
+template <class T> class PackedRight {
+ public:
+  using C = typename Compute<T>::type;
+  PackedRight(int64_t n, int64_t k, GemmIsa isa = GemmIsa::Best);
+  int64_t parts() const;
+  void pack(int64_t part, Strided<T> b);
+  /// The block that begins at this column and this k; both are beginnings of blocks.
+  const C* block(int64_t column, int64_t k) const;
+  GemmIsa isa() const { return isa_; }
+
+ private:
+  int64_t n_, k_, padded_;   // columns, filled up to whole tiles
+  GemmIsa isa_;
+  Scratch<C> panels_;
+};
+template <class T> void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, const PackedRight<T>& b, T* c, int64_t c_stride);
 
 /// Rows [begin, end) of the packed row-major c[m, n] = a[m, k] b[k, n].
 template <class T>
