@@ -373,7 +373,7 @@ HOSTILE = {
     "a surrogate": ('print("\\u{d800}")', "syntax"),
     "brackets": ("(" * 1_000_000, "limit"),
     "a huge shape": ("print(zeros(1000000000000000000))", "limit"),
-    "a huge shape that is only known when it runs": ("fn f(n) = zeros((n, n))\nprint(f(4000000000)[0, 0])", "limit"),
+    "a huge shape that is only known when it runs": ("fn f(n) = zeros((n, n))\nprint(f(4000000000))", "limit"),
     "a huge text": ('print(len(join(broadcast_to("abcdefgh", 1000000000000), "")))', "limit"),
     "huge repetition": ("print(tile([1, 2], 5000000000000000000))", "limit"),
     "huge padding": ("print(pad(ragged([1], [1]), length=1000000000000000000))", "limit"),
