@@ -105,8 +105,6 @@ TEST_CASE("text that is no function is an error with its line", "[ir]") {
   }
 }
 
-}  // namespace tercet
-
 TEST_CASE("no operation takes operands or attributes that are not there", "[ir]") {
   using Ints = std::vector<int64_t>;
   const Dim n = Dim::symbol("n");
@@ -144,3 +142,5 @@ TEST_CASE("no operation takes operands or attributes that are not there", "[ir]"
   CHECK(made > 1000);
   CHECK_THROWS_AS(read_function("f() {\n  %0: i32[9] = constant() {value=i32(900000000000) [1]}\n  return\n}"), Failure);
 }
+
+}  // namespace tercet

@@ -94,7 +94,8 @@ Sym arange(Elaborator& e, A& a) {
   bool real = is_float(start.type.dtype) || is_float(stop.type.dtype) || is_float(step.type.dtype);
   if (!real) {
     bool weak = true;
-    DType natural = promote(promote(start.type.dtype, start.weak, stop.type.dtype, stop.weak, &weak), weak, step.type.dtype, step.weak, &weak);
+    DType natural = promote(start.type.dtype, start.weak, stop.type.dtype, stop.weak, &weak);
+    natural = promote(natural, weak, step.type.dtype, step.weak, &weak);
     if (natural == DType::I64 && weak) natural = DType::I32;   // a size alone does not make the numbers wide
     DType dtype = dtype_argument(e, a[3], natural);
     if (!step.constant) return e.strided(start, e.binary(ast::BinaryOp::Subtract, e.cast(stop, DType::I64), e.cast(start, DType::I64)), step, dtype, "`step` of arange");
