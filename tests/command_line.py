@@ -352,5 +352,59 @@ expect("bench goes on after a failure", status == 1 and "error[index]" in err an
 status, out, err = tercet("bench", "no_such_file.tct")
 expect("bench of no file", status == 2, err)
 
+# ---- hostile programs: each is answered, the same interpreted and compiled, and nothing crashes ----
+pathlib.Path(FOLDER.name, "cycle_a.tct").write_text('import "cycle_b.tct"\n')
+pathlib.Path(FOLDER.name, "cycle_b.tct").write_text('import "cycle_a.tct"\n')
+HOSTILE = {
+    "a line of 1 MB": ("let x = " + "1 + " * 250_000 + "1\nprint(x)", ""),
+    "a name of 1 MB": ("a" * 1_000_000, "name"),
+    "a string of 1 MB": ('print(len("' + "x" * 1_000_000 + '"))', ""),
+    "an array of 1 MB": ("print(sum([" + "1, " * 300_000 + "1]))", ""),
+    "signs": ("print(" + "-" * 500_000 + "1)", "limit"),
+    "members": ("print(x" + ".a" * 300_000 + ")", "limit"),
+    "transforms": ("print((" + "jit " * 200_000 + "abs)(1))", "limit"),
+    "lambdas": ("let f = " + "x => " * 150_000 + "1", "limit"),
+    "else if": ("let x = 3\nif x == 0 { 0 } " + "else if x == 1 { 1 } " * 40_000, "limit"),
+    "parameters": ("fn f(" + ",".join(f"a{i}" for i in range(50_000)) + ") = 1\nprint(f(1))", "type"),
+    "arguments": ("fn f(a) = 1\nprint(f(" + "1," * 300_000 + "1))", "type"),
+    "NUL bytes": ("let x = 1\0\nprint(x)", "syntax"),
+    "bytes that are no text": (b'print("\xff\xfe\xc3")', "syntax"),
+    "a cut text": (b"# \xe4\xb8\nprint(1)\xe4", "syntax"),
+    "a surrogate": ('print("\\u{d800}")', "syntax"),
+    "brackets": ("(" * 1_000_000, "limit"),
+    "a huge shape": ("print(zeros(1000000000000000000))", "limit"),
+    "a huge shape that is only known when it runs": ("fn f(n) = zeros((n, n))\nprint(f(4000000000)[0, 0])", "limit"),
+    "a huge text": ('print(len(join(broadcast_to("abcdefgh", 1000000000000), "")))', "limit"),
+    "huge repetition": ("print(tile([1, 2], 5000000000000000000))", "limit"),
+    "huge padding": ("print(pad(ragged([1], [1]), length=1000000000000000000))", "limit"),
+    "huge random": ("print(permutation(key(0), 1000000000000000000))", "limit"),
+    "huge lanes": ("print(vmap[size=1000000000000](() => 1)())", "limit"),
+    "endless recursion": ("fn f(n) = f(n + 1) + 1\nprint(f(0))", "limit"),
+    "endless recursion of two": ("fn f(n) = if n < 0 { 0 } else { g(n + 1) }\nfn g(n) = f(n + 1) + 1\nprint(f(0))", "limit"),
+    "endless self-application": ("let f = g => g(g)\nf(f)", "limit"),
+    "a type that grows": ("fn f(x) = f((x, x))\nf(1)", "limit"),
+    "an integer of many digits": ("print(" + "9" * 100_000 + ")", "syntax"),
+    "a float of many digits": ("print(1" + "0" * 100_000 + ".5)", "syntax"),
+    "a wide format": ('print(f"{1:999999999999999999999}")', "value"),
+    "a long precision": ('print(f"{1.5:.999999999f}")', "value"),
+    "a huge pattern": ('print(matches("a", "(a{1000}){1000}{1000}"))', "value"),
+    "a slow pattern": ('print(matches("' + "a" * 50_000 + '", r"(a*)*b"))', ""),
+    "a file that imports itself": ('import "cycle_a.tct"', "name"),
+    "a device as a module": ('import "/dev/zero"', "io"),
+    "the least integer": ("print(-9223372036854775808i64 // -1, abs(-9223372036854775808i64), 1 << 99, 1 >> -1)", ""),
+    "an axis out of all ranges": ("print(sum([1], axis=9223372036854775807))", "shape"),
+    "a window that overflows": ("let k = 9223372036854775807\nprint([1, 2, 3][k : k + 2])", "index"),
+    "steps that overflow": ("print([1, 2, 3][::9223372036854775807], [1, 2, 3][::-9223372036854775807])", ""),
+    "too many axes": ("print(reshape([1], (" + "1, " * 70 + "1)))", "limit"),
+    "too many devices": ("print(pmap[devices=1000000](x => x)(arange(1000000)))", "device"),
+}
+for what, (text, kind) in HOSTILE.items():
+    path = pathlib.Path(FOLDER.name, "hostile.tct")
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    results = [tercet("--memory", "4G", *flags, str(path)) for flags in ([], ["--jit-all"])]
+    status, out, err = results[0]
+    expect(what, status == (1 if kind else 0) and err.startswith(f"error[{kind}]" if kind else "") and "inside Tercet" not in err, (status, err[:300]))
+    expect(what + ", compiled", results[0] == results[1], (results[1][0], results[1][2][:300]))
+
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

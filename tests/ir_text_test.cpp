@@ -105,4 +105,42 @@ TEST_CASE("text that is no function is an error with its line", "[ir]") {
   }
 }
 
+TEST_CASE("no operation takes operands or attributes that are not there", "[ir]") {
+  using Ints = std::vector<int64_t>;
+  const Dim n = Dim::symbol("n");
+  const std::vector<std::vector<Dim>> shapes{{}, {n}, {n, Dim(2)}, {n, Dim::ragged()}};
+  std::vector<Attrs> attributes(1);
+  for (int64_t k : {int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{7}, INT64_MAX}) {
+    Attrs all;
+    for (const char* name : {"axis", "batch", "carried", "groups", "lanes", "level", "split_axis"}) all.set(name, k);
+    for (const char* name : {"perm", "lhs", "rhs", "steps", "joins"}) all.set(name, Ints{k, k});
+    for (const char* name : {"dims", "sizes", "starts"}) all.set(name, std::vector<Dim>{n, Dim(2)});
+    for (const char* name : {"size", "k", "n", "total", "length", "count"}) all.set(name, n);
+    all.set("axes", Ints{k});
+    all.set("defines", n);
+    all.set("dtype", DType::F32);
+    all.set("unknown", false);
+    attributes.push_back(all);
+    all.set("axes", k);
+    attributes.push_back(all);
+  }
+  int made = 0;
+  for (const OpDef* op : op_table())
+    for (size_t count = 0; count <= 3; ++count)
+      for (DType dtype : {DType::F32, DType::I64, DType::Bool, DType::Str})
+        for (const std::vector<Dim>& shape : shapes)
+          for (const Attrs& attrs : attributes) {
+            Builder b("f");
+            std::vector<ValueId> operands;
+            for (size_t i = 0; i < count; ++i) operands.push_back(b.param({dtype, shape}));
+            try {
+              b.emit_many(*op, operands, attrs);
+              ++made;
+            } catch (const Failure&) {
+            }
+          }
+  CHECK(made > 1000);
+  CHECK_THROWS_AS(read_function("f() {\n  %0: i32[9] = constant() {value=i32(900000000000) [1]}\n  return\n}"), Failure);
+}
+
 }  // namespace tercet

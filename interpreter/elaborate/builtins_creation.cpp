@@ -94,7 +94,8 @@ Sym arange(Elaborator& e, A& a) {
   bool real = is_float(start.type.dtype) || is_float(stop.type.dtype) || is_float(step.type.dtype);
   if (!real) {
     bool weak = true;
-    DType natural = promote(promote(start.type.dtype, start.weak, stop.type.dtype, stop.weak, &weak), weak, step.type.dtype, step.weak, &weak);
+    DType natural = promote(start.type.dtype, start.weak, stop.type.dtype, stop.weak, &weak);
+    natural = promote(natural, weak, step.type.dtype, step.weak, &weak);
     if (natural == DType::I64 && weak) natural = DType::I32;   // a size alone does not make the numbers wide
     DType dtype = dtype_argument(e, a[3], natural);
     if (!step.constant) return e.strided(start, e.binary(ast::BinaryOp::Subtract, e.cast(stop, DType::I64), e.cast(start, DType::I64)), step, dtype, "`step` of arange");
@@ -105,11 +106,12 @@ Sym arange(Elaborator& e, A& a) {
     else {
       Leaf span = e.binary(ast::BinaryOp::Subtract, stop, start);
       if (span.constant) {
-        int64_t s = span.constant->integer;
-        count = Dim(std::max<int64_t>(0, by > 0 ? (s + by - 1) / by : (s + by + 1) / by));
+        const int64_t s = span.constant->integer;
+        count = Dim(by > 0 ? (s > 0 ? (s - 1) / by + 1 : 0) : (s < 0 ? (s + 1) / by + 1 : 0));
       } else {
-        std::array<Leaf, 2> in{e.binary(ast::BinaryOp::FloorDivide, e.binary(ast::BinaryOp::Add, e.cast(span, DType::I64), int_leaf(by > 0 ? by - 1 : by + 1)), int_leaf(by)), int_leaf(0)};
-        count = e.frame().size_of(span.dim ? size_leaf(max(floordiv(*span.dim + Dim(by > 0 ? by - 1 : by + 1), Dim(by)), Dim(0))) : e.elementwise(maximum_op, in, Promotion::Common), e.span());
+        const int64_t stride = std::clamp(by, -longest_step, longest_step), up = stride > 0 ? stride - 1 : stride + 1;
+        std::array<Leaf, 2> in{e.binary(ast::BinaryOp::FloorDivide, e.binary(ast::BinaryOp::Add, e.cast(span, DType::I64), int_leaf(up, DType::I64)), int_leaf(stride, DType::I64)), int_leaf(0)};
+        count = e.frame().size_of(span.dim ? size_leaf(max(floordiv(*span.dim + Dim(up), Dim(stride)), Dim(0))) : e.elementwise(maximum_op, in, Promotion::Common), e.span());
       }
     }
     Leaf index = e.iota(count, dtype);

@@ -85,6 +85,9 @@ struct MappedAxis {
   bool devices;        // of a pmap
 };
 
+/// Steps beyond it mean the same: no array has so many elements.
+inline constexpr int64_t longest_step = int64_t{1} << 48;
+
 struct CallArgument { std::string name; Sym value; Span span; };    // name "": positional
 
 class Elaborator {

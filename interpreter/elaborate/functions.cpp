@@ -83,6 +83,25 @@ std::vector<ArgumentPlace> places_of(const std::vector<CallArgument>& arguments)
 
 }  // namespace
 
+namespace {
+
+/// How many values a tree has, counted up to `most`.
+size_t count_values(const Sym& value, size_t most) {
+  size_t count = 1;
+  auto all = [&](const std::vector<Sym>& parts) {
+    for (const Sym& p : parts)
+      if (count <= most) count += count_values(p, most - count);
+  };
+  if (auto* t = value.as<Sym::Tuple>()) all(t->elements);
+  else if (auto* r = value.as<Sym::Record>()) all(r->values);
+  else if (auto* c = value.as<Sym::Closure>())
+    for (auto& [name, captured] : c->captured)
+      if (count <= most) count += count_values(captured, most - count);
+  return count;
+}
+
+}  // namespace
+
 std::vector<Sym> Elaborator::bind_arguments(const Sym::Closure& f, std::vector<CallArgument>& arguments, Span span) {
   const std::vector<ast::Param>& params = f.code->params;
   std::vector<size_t> places = match_arguments(signature_of(*f.code), places_of(arguments), span);
@@ -108,6 +127,12 @@ Sym Elaborator::call_closure(const Sym::Closure& f, std::vector<CallArgument> ar
     throw;
   }
   contexts_.pop_back();
+  constexpr size_t most_values = 100'000;   // a recursion that puts its argument into a pair doubles it at every call
+  size_t count = count_values(f, most_values);
+  for (const Sym& v : values)
+    if (count <= most_values) count += count_values(v, most_values - count);
+  if (count > most_values)
+    fail(Kind::Limit, span, fmt::format("the arguments of {} are tuples and records of more than {} values", title(*f.code), most_values), "many values of one type belong into an array");
   std::string key = signatures(values, *this) + identity(f);   // the same code with other functions captured is another function
   for (size_t i = 0; i < active_.size(); ++i) {
     if (active_[i].code != f.code.get() || active_[i].signature != key) continue;

@@ -191,7 +191,8 @@ Elaborator::IndexPart Elaborator::slice_part(const IndexItem& item, const Dim& n
   }
   const Sym given = item.step ? expr(item.step) : Sym(int_leaf(1));
   if (const Leaf* s = given.leaf(); s && !s->constant && s->type.rank() == 0 && is_int(s->type.dtype)) return strided_part(item, n, axis, *s);
-  int64_t step = static_int(given, "a slice's step");
+  // No array is longer than this: a step that is leaves one element, and sizes reckoned with it do not overflow.
+  int64_t step = std::clamp(static_int(given, "a slice's step"), -longest_step, longest_step);
   if (step == 0) error(Kind::Value, "a slice's step is not 0");
   if (!item.start && !item.stop && step == 1) return {IndexPart::Form::Whole, axis, 0, n, 1, {}};
   if (step > 0) {

@@ -431,7 +431,8 @@ Leaf Elaborator::iota(const Dim& size, DType dtype) {
 Leaf Elaborator::strided(const Leaf& start, const Leaf& span, const Leaf& step, DType dtype, const char* what) {
   emit_effect(check_dims_op, {}, {{"left", frame_->size_of(cast(step, DType::I64), span_)}, {"right", Dim(1)}, {"relation", std::string("at_least")}, {"is_value", true},
                                   {"message", fmt::format("{} that is known only when it runs is positive, and this is {{left}}", what)}});
-  const Leaf by = cast(step, DType::I64), last = binary(BinaryOp::Add, cast(span, DType::I64), binary(BinaryOp::Subtract, by, int_leaf(1)));
+  std::array<Leaf, 2> steps{cast(step, DType::I64), int_leaf(longest_step, DType::I64, false)};
+  const Leaf by = elementwise(minimum_op, steps, Promotion::Common), last = binary(BinaryOp::Add, cast(span, DType::I64), binary(BinaryOp::Subtract, by, int_leaf(1)));
   std::array<Leaf, 2> bounded{binary(BinaryOp::FloorDivide, last, by), int_leaf(0)};
   const Leaf index = iota(frame_->size_of(elementwise(maximum_op, bounded, Promotion::Common), span_), dtype);
   return binary(BinaryOp::Add, binary(BinaryOp::Multiply, index, cast(step, dtype, true)), cast(start, dtype, true));

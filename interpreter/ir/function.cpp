@@ -109,7 +109,7 @@ std::vector<ValueId> Builder::emit_many(const OpDef& def, std::vector<ValueId> i
     if (def.ragged == RaggedRule::Dense && type(v).is_ragged())
       fail_ragged(def, type(v), span);
   }
-  std::vector<Type> outputs = def.infer({operands, attrs, bodies, span});
+  std::vector<Type> outputs = def.infer({std::span<const Type>(operands), attrs, std::span<const FunctionPtr>(bodies), span});
   Op op{&def, std::move(inputs), static_cast<ValueId>(function_->types.size()), static_cast<uint32_t>(outputs.size()),
         std::move(attrs), std::move(bodies), span};
   if (size_t same = find_scalar(op, outputs); same != function_->ops.size()) return {function_->ops[same].output()};

@@ -13,9 +13,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "base/source.h"
 #include "interpreter/ir/dim.h"
 #include "interpreter/runtime/array.h"
@@ -97,10 +99,26 @@ class Function {
 };
 
 /// What `infer` of an operation sees.
+/// Elements that may not be there: asking for one that is not is a fault of whoever made the operation.
+template <class T> struct CheckedSpan : std::span<const T> {
+  CheckedSpan(std::span<const T> s) : std::span<const T>(s) {}
+  const T& operator[](size_t i) const {
+    TERCET_CHECK(i < this->size());
+    return std::span<const T>::operator[](i);
+  }
+};
+/// The size along an axis that an attribute may name.
+inline const Dim& size_at(const std::vector<Dim>& dims, int64_t axis) {
+  TERCET_CHECK(axis >= 0 && static_cast<size_t>(axis) < dims.size());
+  return dims[static_cast<size_t>(axis)];
+}
+inline Dim& size_at(std::vector<Dim>& dims, int64_t axis) { return const_cast<Dim&>(size_at(std::as_const(dims), axis)); }
+inline void require_rank(const Type& t, int64_t least) { TERCET_CHECK(t.rank() >= least); }
+
 struct InferInput {
-  std::span<const Type> operands;
+  CheckedSpan<Type> operands;
   const Attrs& attrs;
-  std::span<const FunctionPtr> bodies;
+  CheckedSpan<FunctionPtr> bodies;
   Span span;
 };
 

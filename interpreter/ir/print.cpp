@@ -169,7 +169,7 @@ void verify(const Function& f) {
       TERCET_CHECK(v < f.types.size() && defined[v]);
       operands.push_back(f.types[v]);
     }
-    std::vector<Type> results = op.def->infer({operands, op.attrs, op.bodies, op.span});
+    std::vector<Type> results = op.def->infer({std::span<const Type>(operands), op.attrs, std::span<const FunctionPtr>(op.bodies), op.span});
     TERCET_CHECK(results.size() == op.outputs);
     for (uint32_t i = 0; i < op.outputs; ++i) {
       TERCET_CHECK(results[i] == f.types[op.output(i)]);

@@ -169,6 +169,12 @@ class Reader {
     Shape shape;
     list("(", ")", [&] { shape.push_back(integer()); });
     if (next_is("[…")) fail(Kind::Unsupported, {}, "the text leaves out a long constant");
+    double count = 1;   // its elements follow, so that there are fewer than bytes
+    for (int64_t s : shape) {
+      if (s < 0) bad("a size");
+      count *= static_cast<double>(s);
+    }
+    if (count > static_cast<double>(text_.size())) bad("a constant as long as its elements");
     Array out = Array::make(element, shape);
     out.weak = weak;
     std::vector<std::string> texts;

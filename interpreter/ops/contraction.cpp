@@ -32,8 +32,8 @@ std::vector<Type> infer_dot(const InferInput& in) {
   int64_t batch = in.attrs.get<int64_t>("batch");
   const Ints &lhs = in.attrs.get<Ints>("lhs"), &rhs = in.attrs.get<Ints>("rhs");
   TERCET_CHECK(a.dtype == b.dtype && (is_int(a.dtype) || is_float(a.dtype)) && lhs.size() == rhs.size());
-  for (size_t i = 0; i < lhs.size(); ++i)
-    TERCET_CHECK(a.dims[static_cast<size_t>(lhs[i])] == b.dims[static_cast<size_t>(rhs[i])]);
+  TERCET_CHECK(batch >= 0 && batch <= std::min(a.rank(), b.rank()));
+  for (size_t i = 0; i < lhs.size(); ++i) TERCET_CHECK(size_at(a.dims, lhs[i]) == size_at(b.dims, rhs[i]));
   Type t{a.dtype, {a.dims.begin(), a.dims.begin() + batch}};
   for (int64_t k : free_axes(a.rank(), batch, lhs)) t.dims.push_back(a.dims[static_cast<size_t>(k)]);
   for (int64_t k : free_axes(b.rank(), batch, rhs)) t.dims.push_back(b.dims[static_cast<size_t>(k)]);

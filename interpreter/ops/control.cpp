@@ -129,6 +129,7 @@ void store_row(Array& all, int64_t i, const Array& row) {
 // a size that the operation defines. In a batch a row is zeros (false) for lanes that were done.
 std::vector<Type> carried_types(const Function& body, int64_t first, int64_t carried) {
   std::vector<Type> all = body.param_types();
+  TERCET_CHECK(carried >= 0 && carried <= static_cast<int64_t>(all.size()) - first && carried <= static_cast<int64_t>(body.results.size()));
   return {all.begin() + first, all.begin() + first + carried};
 }
 

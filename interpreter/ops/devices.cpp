@@ -38,6 +38,7 @@ std::vector<Type> result_types(const Function& body, std::span<const Type> opera
   const std::vector<uint64_t> own = own_symbols(body, operands, attrs);
   const Ints& joins = attrs.get<Ints>("joins");
   std::vector<Type> out = body.result_types();
+  TERCET_CHECK(joins.size() == out.size());
   for (size_t i = 0; i < out.size(); ++i) {
     auto join = static_cast<PmapJoin>(joins[i]);
     Dims& dims = out[i].dims;

@@ -32,7 +32,7 @@ std::vector<Type> infer_gather(const InferInput& in) {
   const Type& x = in.operands[0];
   const Ints& axes = in.attrs.get<Ints>("axes");
   int64_t batch = in.attrs.get<int64_t>("batch");
-  TERCET_CHECK(in.operands.size() == axes.size() + 1 && !axes.empty());
+  TERCET_CHECK(in.operands.size() == axes.size() + 1 && !axes.empty() && batch >= 0 && batch <= x.rank());
   Type t{x.dtype, in.operands[1].dims};
   for (size_t j = 1; j < in.operands.size(); ++j)
     TERCET_CHECK(is_int(in.operands[j].dtype) && in.operands[j].dims == t.dims);
@@ -113,7 +113,7 @@ std::vector<Sample> gather_samples() {
 // ---- window ----
 std::vector<Type> infer_window(const InferInput& in) {
   Type t = in.operands[0];
-  t.dims[static_cast<size_t>(in.attrs.get<int64_t>("axis"))] = in.attrs.get<Dim>("size");
+  size_at(t.dims, in.attrs.get<int64_t>("axis")) = in.attrs.get<Dim>("size");
   TERCET_CHECK(in.operands[1].rank() == in.attrs.get<int64_t>("batch") && is_int(in.operands[1].dtype));
   return {t};
 }

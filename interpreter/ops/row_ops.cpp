@@ -31,7 +31,7 @@ struct Offsets {
   explicit Offsets(const Array& a) : at(a.data<int64_t>()), rows(a.shape[0] - 1) {}
   int64_t length(int64_t r) const { return at[r + 1] - at[r]; }
 };
-Dim rows_of(const Type& offsets) { return offsets.dims[0] - Dim(1); }
+Dim rows_of(const Type& offsets) { return size_at(offsets.dims, 0) - Dim(1); }
 int64_t inner_of(const Array& x, size_t from = 1) {
   int64_t n = 1;
   for (size_t k = from; k < x.shape.size(); ++k) n *= x.shape[k];
@@ -50,7 +50,7 @@ constexpr OpDef dense_row(const char* name, const char* doc, InferRule infer, Ev
 }
 
 // ---- offsets ----
-std::vector<Type> infer_row_offsets(const InferInput& in) { return {{DType::I64, {in.operands[0].dims[0] + Dim(1)}}}; }
+std::vector<Type> infer_row_offsets(const InferInput& in) { return {{DType::I64, {size_at(in.operands[0].dims, 0) + Dim(1)}}}; }
 std::vector<Array> eval_row_offsets(EvalContext&, const Function&, const Op&, std::span<Array> in) {
   const std::vector<int64_t>& offsets = in[0].ragged->offsets[0];   // read where they are: indices of many terms are long
   Array out;
@@ -62,7 +62,7 @@ std::vector<Array> eval_row_offsets(EvalContext&, const Function&, const Op&, st
 
 std::vector<Type> infer_rows_at(const InferInput& in) {
   Type t = in.operands[0];
-  t.dims[0] = rows_of(in.operands[1]);
+  size_at(t.dims, 0) = rows_of(in.operands[1]);
   t.dims.insert(t.dims.begin() + 1, Dim::ragged());
   return {t};
 }
@@ -85,7 +85,7 @@ std::vector<Array> eval_rows_as(EvalContext&, const Function&, const Op&, std::s
   return {std::move(out)};
 }
 
-std::vector<Type> infer_offsets_of(const InferInput& in) { return {{DType::I64, {in.operands[0].dims[0] + Dim(1)}}}; }
+std::vector<Type> infer_offsets_of(const InferInput& in) { return {{DType::I64, {size_at(in.operands[0].dims, 0) + Dim(1)}}}; }
 std::vector<Array> eval_offsets_of(EvalContext& context, const Function&, const Op& op, std::span<Array> in) {
   int64_t n = in[0].count();
   Array out = Array::make(DType::I64, {n + 1});
@@ -160,7 +160,7 @@ std::vector<Sample> check_rows_samples() { return {{{some_offsets(), some_offset
 
 std::vector<Type> infer_take_rows(const InferInput& in) {
   Type t = in.operands[0];
-  t.dims[0] = in.operands[1].dims[0];
+  size_at(t.dims, 0) = size_at(in.operands[1].dims, 0);
   return {t};
 }
 std::vector<Array> eval_take_rows(EvalContext& context, const Function& f, const Op& op, std::span<Array> in) {
@@ -201,7 +201,9 @@ std::vector<Array> eval_take_rows(EvalContext& context, const Function& f, const
 /// x's axes 0 .. axes - 1 are reduced; the first of them is cut into rows.
 template <ReduceKind K> std::vector<Type> infer_reduce_rows(const InferInput& in) {
   Type t = in.operands[0];
-  t.dims.erase(t.dims.begin(), t.dims.begin() + in.attrs.get<int64_t>("axes"));
+  const int64_t axes = in.attrs.get<int64_t>("axes");
+  TERCET_CHECK(axes >= 0 && axes <= t.rank());
+  t.dims.erase(t.dims.begin(), t.dims.begin() + axes);
   t.dims.insert(t.dims.begin(), rows_of(in.operands[1]));
   if (K == ReduceKind::ArgMax || K == ReduceKind::ArgMin) t.dtype = DType::I32;
   return {t};
@@ -367,7 +369,7 @@ std::vector<Sample> top_k_rows_samples() {
 
 // ---- sums of the rows of a table ----
 std::vector<Type> infer_gather_sum_rows(const InferInput& in) {
-  return {{in.operands[0].dtype, {rows_of(in.operands[2]), in.operands[0].dims[1]}}};
+  return {{in.operands[0].dtype, {rows_of(in.operands[2]), size_at(in.operands[0].dims, 1)}}};
 }
 std::vector<Array> eval_gather_sum_rows(EvalContext&, const Function&, const Op&, std::span<Array> in) {
   Offsets rows(in[2]);
@@ -422,7 +424,7 @@ std::vector<Sample> nonzero_rows_samples() {
 // ---- rows one after another ----
 std::vector<Type> infer_concat_rows(const InferInput& in) {
   Type t = in.operands[0];
-  t.dims[0] = in.attrs.get<Dim>("total");
+  size_at(t.dims, 0) = in.attrs.get<Dim>("total");
   return {t};
 }
 std::vector<Array> eval_concat_rows(EvalContext&, const Function&, const Op&, std::span<Array> in) {
@@ -454,6 +456,7 @@ std::vector<Sample> concat_rows_samples() {
 std::vector<Type> infer_concat_whole(const InferInput& in) {
   Type t = in.operands[0];
   for (const Type& part : in.operands.subspan(1)) {
+    TERCET_CHECK(part.rank() == t.rank() && t.rank() > 0);
     t.dims[0] = t.dims[0] + part.dims[0];
     for (size_t k = 1; k < t.dims.size(); ++k)
       if (part.dims[k].is_ragged()) t.dims[k] = Dim::ragged();
@@ -479,6 +482,7 @@ std::vector<Type> infer_dot_rows(const InferInput& in) {
   Type t{in.operands[0].dtype, {rows_of(in.operands[2])}};
   for (int side : {0, 1}) {
     const Dims& dims = in.operands[static_cast<size_t>(side)].dims;
+    TERCET_CHECK(!dims.empty());
     t.dims.insert(t.dims.end(), dims.begin() + 1, dims.end());
   }
   return {t};

@@ -29,10 +29,11 @@ std::vector<Type> results(const InferInput& in, Dims dims) {
 /// terms and factors [lanes…, m] -> [lanes…, k]
 std::vector<Type> infer_search(const InferInput& in) {
   const Dims& terms = in.operands[Terms].dims;
+  TERCET_CHECK(!terms.empty());
   return results(in, {terms.begin(), terms.end() - 1});
 }
 /// terms and factors [total], cut into queries by offsets -> [queries, k]
-std::vector<Type> infer_search_rows(const InferInput& in) { return results(in, {in.operands[Queries].dims[0] - Dim(1)}); }
+std::vector<Type> infer_search_rows(const InferInput& in) { return results(in, {size_at(in.operands[Queries].dims, 0) - Dim(1)}); }
 
 /// The postings of a term: none where it, or what the index says of it, is out of range.
 struct Postings {

@@ -17,6 +17,7 @@ std::vector<Type> infer_sort(const InferInput& in) { return {in.operands[0]}; }
 std::vector<Type> infer_argsort(const InferInput& in) { return {{DType::I32, in.operands[0].dims}}; }
 std::vector<Type> infer_top_k(const InferInput& in) {
   Type values = in.operands[0];
+  require_rank(values, 1);
   values.dims.back() = in.attrs.get<Dim>("k");
   return {values, {DType::I32, values.dims}};
 }

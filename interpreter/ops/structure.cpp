@@ -179,7 +179,7 @@ std::vector<Sample> reshape_samples() {
 // ---- transpose ----
 std::vector<Type> infer_transpose(const InferInput& in) {
   Type t{in.operands[0].dtype, {}};
-  for (int64_t axis : in.attrs.get<Ints>("perm")) t.dims.push_back(in.operands[0].dims[static_cast<size_t>(axis)]);
+  for (int64_t axis : in.attrs.get<Ints>("perm")) t.dims.push_back(size_at(in.operands[0].dims, axis));
   return {t};
 }
 View view_transpose(const Function&, const Op& op, const View& in) {
@@ -242,11 +242,11 @@ std::vector<Sample> slice_samples() {
 
 // ---- concat ----
 std::vector<Type> infer_concat(const InferInput& in) {
-  auto axis = static_cast<size_t>(in.attrs.get<int64_t>("axis"));
+  const int64_t axis = in.attrs.get<int64_t>("axis");
   Type t = in.operands[0];
   for (size_t i = 1; i < in.operands.size(); ++i) {
     TERCET_CHECK(in.operands[i].dtype == t.dtype && in.operands[i].rank() == t.rank());
-    t.dims[axis] = t.dims[axis] + in.operands[i].dims[axis];
+    size_at(t.dims, axis) = size_at(t.dims, axis) + size_at(in.operands[i].dims, axis);
   }
   return {t};
 }

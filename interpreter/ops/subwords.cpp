@@ -28,6 +28,7 @@ std::vector<BatchedValue> batch_encode(BatchContext& c, const Function& f, const
 
 std::vector<Type> infer_decode(const InferInput& in) {
   Type t{DType::Str, in.operands[0].dims};
+  require_rank(t, 1);
   t.dims.pop_back();
   return {t};
 }

@@ -160,6 +160,7 @@ std::vector<BatchedValue> batch_hash(BatchContext& c, const Function&, const Op&
 }
 std::vector<Type> infer_minhash(const InferInput& in) {
   Type t{DType::U32, in.operands[0].dims};
+  require_rank(t, 1);
   t.dims.back() = in.attrs.get<Dim>("n");
   return {t};
 }
@@ -227,6 +228,7 @@ std::vector<BatchedValue> batch_join(BatchContext& c, const Function&, const Op&
 }
 std::vector<Type> infer_lengths(const InferInput& in) {
   Type t{DType::I64, in.operands[0].dims};
+  TERCET_CHECK(std::any_of(t.dims.begin(), t.dims.end(), [](const Dim& d) { return d.is_ragged(); }));
   while (!t.dims.back().is_ragged()) t.dims.pop_back();
   t.dims.pop_back();
   return {t};
@@ -260,6 +262,7 @@ std::vector<Array> eval_flatten(EvalContext& context, const Function& f, const O
 }
 std::vector<Type> infer_ragged_row(const InferInput& in) {   // x, index
   Type t = in.operands[0];
+  require_rank(t, 2);
   t.dims.erase(t.dims.begin());
   if (t.dims[0].is_ragged()) t.dims[0] = in.attrs.get<Dim>("defines");
   return {t};
@@ -273,7 +276,7 @@ std::vector<Array> eval_ragged_row(EvalContext& context, const Function&, const 
 }
 std::vector<Type> infer_ragged(const InferInput& in) {   // values, lengths
   Type t = in.operands[0];
-  t.dims[0] = in.operands[1].dims[0];
+  size_at(t.dims, 0) = size_at(in.operands[1].dims, 0);
   t.dims.insert(t.dims.begin() + 1, Dim::ragged());
   return {t};
 }
@@ -302,6 +305,7 @@ std::vector<Array> eval_ragged(EvalContext&, const Function&, const Op& op, std:
 }
 std::vector<Type> infer_pad(const InferInput& in) {   // x, fill; attr length, or defines where the longest row decides
   Type t = in.operands[0];
+  require_rank(t, 1);
   Dim length = in.attrs.has("length") ? in.attrs.get<Dim>("length") : in.attrs.get<Dim>("defines");
   auto ragged = std::find_if(t.dims.rbegin(), t.dims.rend(), [](const Dim& d) { return d.is_ragged(); });
   if (ragged == t.dims.rend()) t.dims[t.rank() > 1 ? 1 : 0] = length;

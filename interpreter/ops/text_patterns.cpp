@@ -25,7 +25,9 @@ std::vector<Array> eval_replace_matches(EvalContext&, const Function&, const Op&
 }
 
 std::vector<Type> infer_extract(const InferInput& in) {
-  return std::vector<Type>(static_cast<size_t>(in.attrs.get<int64_t>("groups")), Type{DType::Str, in.operands[0].dims});
+  const int64_t groups = in.attrs.get<int64_t>("groups");
+  TERCET_CHECK(groups > 0 && groups < 10'000);
+  return std::vector<Type>(static_cast<size_t>(groups), Type{DType::Str, in.operands[0].dims});
 }
 std::vector<Array> eval_extract(EvalContext&, const Function&, const Op& op, std::span<Array> in) {
   return at_span(op, [&] { return extract(in[0], text_attr(op, "text")); });
