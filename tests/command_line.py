@@ -401,7 +401,7 @@ HOSTILE = {
 for what, (text, kind) in HOSTILE.items():
     path = pathlib.Path(FOLDER.name, "hostile.tct")
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    results = [tercet("--memory", "4G", *flags, str(path)) for flags in ([], ["--jit-all"])]
+    results = [tercet("--memory", "4G", *flags, str(path), errors="replace") for flags in ([], ["--jit-all"])]
     status, out, err = results[0]
     expect(what, status == (1 if kind else 0) and err.startswith(f"error[{kind}]" if kind else "") and "inside Tercet" not in err, (status, err[:300]))
     expect(what + ", compiled", results[0] == results[1], (results[1][0], results[1][2][:300]))
