@@ -20,9 +20,32 @@ size_t code_points(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// Bytes of the code point that begins there; 0 where none does: a byte that is no UTF-8.
+size_t code_point_bytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const size_t bytes = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  if (bytes > text.size()) return 0;
+  for (size_t i = 1; i < bytes; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  // Longer than need be, halves of UTF-16, beyond the last one.
+  if (lead == 0xE0 && byte(1) < 0xA0) return 0;
+  if (lead == 0xED && byte(1) >= 0xA0) return 0;
+  if (lead == 0xF0 && byte(1) < 0x90) return 0;
+  if (lead == 0xF4 && byte(1) >= 0x90) return 0;
+  return bytes;
+}
+
+/// The same number of columns, as text that any terminal takes.
 std::string printable(std::string_view text) {
   std::string out;
-  for (char c : text) out += (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) ? ' ' : c;
+  while (!text.empty()) {
+    const size_t bytes = code_point_bytes(text);
+    if (bytes == 0) out += "\uFFFD";
+    else if (static_cast<unsigned char>(text[0]) < 0x20 || text[0] == 0x7f) out += ' ';
+    else out += text.substr(0, bytes);
+    text.remove_prefix(std::max<size_t>(1, bytes));
+  }
   return out;
 }
 
@@ -46,11 +69,11 @@ void render_place(std::string& out, const SourceFile& file, Span span, const std
     begin -= from;
     end = std::min(end - from, shown.size());
   }
-  size_t carets = std::max<size_t>(1, code_points(shown.substr(begin, end - begin)));
+  size_t carets = std::max<size_t>(1, code_points(printable(shown.substr(begin, end - begin))));
   std::string gutter(fmt::format("{}", place.line).size(), ' ');
   fmt::format_to(std::back_inserter(out), "{}--> {}:{}:{}\n{} |\n{} | {}\n{} | {}{}{}{}\n", gutter, place.name,
                  place.line, place.column, gutter, place.line, printable(shown), gutter,
-                 std::string(code_points(shown.substr(0, begin)), ' '), std::string(carets, '^'),
+                 std::string(code_points(printable(shown.substr(0, begin))), ' '), std::string(carets, '^'),
                  label.empty() ? "" : " ", label);
 }
 

@@ -311,19 +311,21 @@ for i in 0..n {
 }
 print("done", total > 0.0)
 """, "long.tct")
-status, out, bar = on_terminal(long_loop)
+status, out, bar = on_terminal("--compile-loops", "never", long_loop)
 same("a long loop prints", (status, out), (0, "half\ndone true\n"))
 expect("it has a bar", re.search(r"\r\x1b\[K *\d+% [█▏▎▍▌▋▊▉]* +\d+ of 60(, [\d,]+ of 80,000)? · 0:\d\d gone, 0:\d\d left", bar), repr(bar[-300:]))
 expect("the bar is taken away", bar.endswith("\r\x1b[K"), repr(bar[-80:]))
-same("without a bar", on_terminal("--no-progress", long_loop), (0, "half\ndone true\n", ""))
+same("without a bar", on_terminal("--no-progress", "--compile-loops", "never", long_loop), (0, "half\ndone true\n", ""))
 same("no bar where standard error is no terminal", tercet(long_loop), (0, "half\ndone true\n", ""))
 same("no bar for what is quick", on_terminal("-e", "for i in 0..1000 { let x = i }"), (0, "", ""))
 with open(pathlib.Path(FOLDER.name) / "many.txt", "w") as many:
     many.write("some words in a line\n" * 4000)
-status, out, bar = on_terminal(program(SLOW + 'var total = 0.0\nfor lines in stream_lines("many.txt", 50) { total += busy(80000) }\nprint(total > 0.0)', "stream.tct"))
+status, out, bar = on_terminal("--compile-loops", "never", program(SLOW + 'var total = 0.0\nfor lines in stream_lines("many.txt", 50) { total += busy(80000) }\nprint(total > 0.0)', "stream.tct"))
 expect("a stream knows its share", status == 0 and re.search(r"\d+% [█▏▎▍▌▋▊▉]* +step \d+", bar), (status, repr(bar[-300:])))
-status, out, bar = on_terminal(program(SLOW + "var total = 0.0\nfor i in 0..400 { total += busy(60000)\nif i == 100 { let x = [1][i] } }", "fails.tct"))
+status, out, bar = on_terminal("--compile-loops", "never", program(SLOW + "var total = 0.0\nfor i in 0..400 { total += busy(60000)\nif i == 100 { let x = [1][i] } }", "fails.tct"))
 expect("an error stands where the bar was", status == 1 and "\r\x1b[Kerror[index]" in bar.replace("\x1b[1m", ""), (status, repr(bar[-400:])))
+status, out, bar = on_terminal(program(SLOW + "print(busy(150000000) > 0.0)", "compiled.tct"))
+expect("a loop that was compiled has a bar", status == 0 and out == "true\n" and re.search(r"\d+% [█▏▎▍▌▋▊▉]* +[\d,]+ of 150,000,000", bar), (status, out, repr(bar[-300:])))
 
 # ---- Ctrl-C ----
 for what, text in (("a loop", "var x = 0\nwhile true { x = x + 1 }"),

@@ -2,7 +2,11 @@
 // they run. What they compute is compared in tests/cases/jit/loops_as_code.tct and by random programs.
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <random>
+
 #include "codegen/backend.h"
+#include "codegen/plan/moves.h"
 #include "codegen/plan/plan.h"
 #include "interpreter/engine/session.h"
 #include "interpreter/ops/rows.h"
@@ -145,6 +149,37 @@ TEST_CASE("a loop as one piece goes on with better code", "[loops][tiers]") {
   // x ^ 0 ^ 1 ^ ... ^ m is x ^ (m, 1, m + 1 or 0, for m % 4 = 0, 1, 2 or 3); m = 2^31 - 2 here.
   CHECK(got.as_int() == (7 ^ INT32_MAX));
   CHECK(code->explain(arguments).find(", optimised;") != std::string::npos);
+}
+
+TEST_CASE("arrays that change places at once end where they should, and what is shared is not written to", "[loops]") {
+  std::mt19937 random(1);
+  int done = 0, exchanges = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    // Places 0 .. carried - 1 get arrays; those from `carried` to `own` - 1 have memory of the loop, others are captured.
+    const int carried = 1 + static_cast<int>(random() % 4), own = carried + static_cast<int>(random() % 3), all = own + static_cast<int>(random() % 2);
+    std::vector<codegen::Arrival> arrivals;
+    for (int k = 0; k < carried; ++k) {
+      const auto from = static_cast<int32_t>(random() % static_cast<unsigned>(all));
+      arrivals.push_back({k, from, from < own});
+    }
+    std::vector<int> memory(static_cast<size_t>(all));   // which block each place has; block b holds array b at first
+    std::map<int, int> holds;
+    for (int b = 0; b < all; ++b) memory[static_cast<size_t>(b)] = holds[b] = b;
+    auto moves = codegen::ordered_moves(arrivals);
+    if (!moves) continue;
+    ++done;
+    for (const auto& m : *moves) {
+      int &to = memory[static_cast<size_t>(m.to)], &from = memory[static_cast<size_t>(m.from)];
+      REQUIRE(to < own);   // never a captured block
+      if (m.swap) std::swap(to, from), ++exchanges;
+      else holds[to] = holds[from];
+      REQUIRE((!m.swap || m.from < own));
+    }
+    for (const codegen::Arrival& a : arrivals) REQUIRE(holds[memory[static_cast<size_t>(a.to)]] == a.from);
+    for (int captured = own; captured < all; ++captured) REQUIRE(holds[captured] == captured);
+  }
+  CHECK(done > 15'000);
+  CHECK(exchanges > 5'000);
 }
 
 }  // namespace tercet

@@ -8,6 +8,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "codegen/plan/moves.h"
 #include "codegen/plan/program.h"
 #include "codegen/plan/roles.h"
 #include "interpreter/ops/rows.h"
@@ -180,7 +181,7 @@ class LoopPlanner {
   // ---- what happens between two steps ----
   /// The results of a step go to where the carried values of the next are read.
   void carry(LoopCode::Assign& assign, Scope& s, size_t first_param, size_t carried) {
-    std::vector<Pending> pointers;
+    std::vector<Arrival> pointers;
     for (size_t k = 0; k < carried; ++k) {
       const Place param = s.values[s.f().params[first_param + k]].place;
       const Held& result = s.values[s.f().results[k]];
@@ -191,41 +192,11 @@ class LoopPlanner {
         pointers.push_back({param.number, result.place.number, result.own});
       }
     }
-    order(std::move(pointers), assign);
-  }
-  /// The array that lay at `from` when a step ended is to lie at `to`.
-  struct Pending {
-    int32_t to, from;
-    bool own;
-  };
-  /// Moves all of them, as if at once: one after another, such that what is overwritten is not needed any more.
-  void order(std::vector<Pending> pending, LoopCode::Assign& assign) {
-    struct Content {
-      int32_t at;    // now
-      int needed = 0;   // by so many, those that it lies right for among them
-    };
-    std::map<int32_t, Content> contents;   // by where they lay when the step ended
-    for (const Pending& p : pending) contents[p.from].at = p.from, ++contents[p.from].needed;
-    std::erase_if(pending, [](const Pending& p) { return p.to == p.from; });
-    auto needed_at = [&](int32_t place) -> Content* {
-      for (auto& [lay, content] : contents)
-        if (content.at == place && content.needed > 0) return &content;
-      return nullptr;
-    };
-    auto swaps = [&](const Pending& p) { return p.own && contents[p.from].needed == 1; };
-    while (!pending.empty()) {
-      auto ready = std::find_if(pending.begin(), pending.end(), [&](const Pending& p) { return swaps(p) || !needed_at(p.to); });
-      if (ready == pending.end()) throw Unfit{"arrays are exchanged in a way that takes copies"};
-      const Pending p = *ready;
-      pending.erase(ready);
-      Content& moved = contents[p.from];
-      const int32_t at = moved.at;
-      const bool swap = swaps(p);
-      if (at != p.to) assign.pointers.push_back({p.to, at, swap});
-      --moved.needed;
-      if (!swap) note_copy(p.to);
-      else if (Content* displaced = needed_at(p.to)) displaced->at = at;
-    }
+    auto moves = ordered_moves(std::move(pointers));
+    if (!moves) throw Unfit{"arrays are exchanged in a way that takes copies"};
+    for (const LoopCode::Assign::Move& m : *moves)
+      if (!m.swap) note_copy(m.to);
+    assign.pointers = std::move(*moves);
   }
   void require_equal_counts(const Dims& a, const Dims& b) {
     if (!(count_of(a) == count_of(b))) code_->equal_counts.emplace_back(a, b);

@@ -18,7 +18,7 @@ std::optional<std::string> Elaborator::memo_key(const Sym::Transformed& t, std::
   std::string key = fmt::format("{}/{}/{}", identity(t), t.spec->threads, t.spec->fast_math);
   for (const CallArgument& a : arguments) key += fmt::format(";{}={}", a.name, identity(a.value));
   for (const Leaf& x : given) {
-    key += fmt::format(";{}{}{}@{}/{}", static_cast<int>(x.type.dtype), x.weak ? 'w' : ' ', x.untyped ? 'u' : ' ', x.placement.devices, x.placement.axis);
+    key += fmt::format(";{}{}{}{}@{}/{}", static_cast<int>(x.type.dtype), x.weak ? 'w' : ' ', x.untyped ? 'u' : ' ', x.frame ? ' ' : 'c', x.placement.devices, x.placement.axis);
     for (const Dim& d : x.type.dims) {
       if (d.is_ragged() || !d.constant()) return std::nullopt;
       key += fmt::format(",{}", *d.constant());

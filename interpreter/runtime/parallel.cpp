@@ -1,6 +1,7 @@
 #include "interpreter/runtime/parallel.h"
 
 #include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -49,7 +50,8 @@ ThreadLimit::~ThreadLimit() { limit_of_thread = previous_; }
 
 int64_t available_threads() {
   const int all = tbb::this_task_arena::max_concurrency();
-  return std::min(limit_of_thread > 0 ? limit_of_thread : usable_processors(), all);
+  if (limit_of_thread > 0) return std::min(limit_of_thread, all);
+  return all == tbb::info::default_concurrency() ? usable_processors() : all;   // an arena of another size was asked for
 }
 
 int64_t chunk_count(int64_t count, int64_t grain) {
