@@ -26,6 +26,21 @@ class FreshSizes {
 
 }  // namespace
 
+std::vector<Array> ForwardingContext::run_callee(const Op& op, std::vector<Array> arguments) {
+  FreshSizes sizes(*this);
+  const Span outer = call_span_;
+  if (!(op.span == Span::of_call())) call_span_ = op.span;
+  try {
+    std::vector<Array> out = run_body(*op.bodies[0], std::move(arguments));
+    call_span_ = outer;
+    return out;
+  } catch (Failure& failure) {
+    set_call_span(failure, call_span_);
+    call_span_ = outer;
+    throw;
+  }
+}
+
 CompiledContext::CompiledContext(EvalContext& outer, const ProgramSet& set, TieredCode& code, const RunOptions& options)
     : ForwardingContext(outer), set_(set), code_(code), options_(options) {}
 CompiledContext::~CompiledContext() = default;
@@ -94,9 +109,7 @@ std::vector<Array> CompiledContext::run_body(const Function& body, std::vector<A
 }
 
 std::vector<Array> CompiledContext::call(const Op& op, std::vector<Array> arguments) {
-  if (op.bodies.empty()) return outer_.call(op, std::move(arguments));
-  FreshSizes sizes(*this);
-  return run_body(*op.bodies[0], std::move(arguments));
+  return op.bodies.empty() ? outer_.call(op, std::move(arguments)) : run_callee(op, std::move(arguments));
 }
 
 /// One effect of this run, which has happened when all devices have ended.
@@ -123,9 +136,7 @@ std::vector<Array> RepeatingContext::run_body(const Function& body, std::vector<
 }
 
 std::vector<Array> RepeatingContext::call(const Op& op, std::vector<Array> arguments) {
-  if (op.bodies.empty()) return outer_.call(op, std::move(arguments));
-  FreshSizes sizes(*this);
-  return run_body(*op.bodies[0], std::move(arguments));
+  return op.bodies.empty() ? outer_.call(op, std::move(arguments)) : run_callee(op, std::move(arguments));
 }
 
 }  // namespace tercet::codegen

@@ -22,7 +22,11 @@ class ForwardingContext : public EvalContext {
   Communicator* communicator(int64_t level) override { return outer_.communicator(level); }
 
  protected:
+  /// Runs the body of a call: with sizes of its own, and what fails without a place is placed at the call.
+  std::vector<Array> run_callee(const Op& op, std::vector<Array> arguments);
+
   EvalContext& outer_;
+  Span call_span_ = Span::of_call();   // of the call that runs, where it is one of this run's own
 };
 
 /// The context of a compiled run: bodies and callees run as compiled programs, effects are counted.
@@ -68,7 +72,10 @@ class RepeatingContext final : public ForwardingContext {
 
   std::vector<Array> run_body(const Function& body, std::vector<Array> arguments) override;
   std::vector<Array> call(const Op& op, std::vector<Array> arguments) override;
-  void report(Diagnostic diagnostic, LaneIndex lane) override { outer_.report(std::move(diagnostic), std::move(lane)); }
+  void report(Diagnostic diagnostic, LaneIndex lane) override {
+    set_call_span(diagnostic, call_span_);
+    outer_.report(std::move(diagnostic), std::move(lane));
+  }
   void print(std::string text, LaneIndex lane) override {
     if (fresh()) outer_.print(std::move(text), std::move(lane));
   }

@@ -25,7 +25,7 @@ int64_t total_bytes(std::span<const Array> arrays) {
 std::vector<Array> ProgramFrame::run(std::vector<Array> arguments) {
   const Function& f = *p_.function;
   TERCET_CHECK(arguments.size() == f.params.size());
-  check_stack({});
+  check_stack(Span::of_call());
   if (values_.empty()) {
     values_.resize(f.types.size());
     sizes_.resize(p_.sizes.slot_count());
