@@ -100,8 +100,10 @@ double triad_bandwidth(int64_t bytes) {
     const int64_t share = std::max<int64_t>(16, bytes / 12 / threads / 16 * 16), count = share * threads;
     Floats a = make_floats(count), b = make_floats(count), c = make_floats(count);
     std::fill_n(a.get(), count, 0.0f);
-    std::fill_n(b.get(), count, 1.0f);
-    std::fill_n(c.get(), count, 2.0f);
+    for (int64_t i = 0; i < count; ++i) {   // no two pages alike: a host may keep one for several
+      b.get()[i] = static_cast<float>(i % 1'000'003);
+      c.get()[i] = static_cast<float>(i % 999'983);
+    }
     const int64_t rounds = std::max<int64_t>(1, 50'000'000 / count);
     for (bool stream : {false, true})
       for (int tries = 0; tries < 9; ++tries) {
