@@ -1,19 +1,10 @@
 // Errors: what went wrong, as an object of its own that needs no session any more.
 #include <fmt/format.h>
 
+#include "base/json_text.h"
 #include "embed/handles.h"
 
 namespace tercet::embed {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else out += c;
-  }
-  return out + '"';
-}
 
 namespace {
 
@@ -21,18 +12,18 @@ std::string place_json(Span span, const SourceMap& sources) {
   const SourceFile* file = sources.find(span);
   if (!file) return "null";
   Place begin = file->place(span.begin), end = file->place(span.end);
-  return fmt::format(R"({{"name": {}, "line": {}, "column": {}, "end_line": {}, "end_column": {}}})", quoted(begin.name), begin.line, begin.column, end.line, end.column);
+  return fmt::format(R"({{"name": {}, "line": {}, "column": {}, "end_line": {}, "end_column": {}}})", quoted_json(begin.name), begin.line, begin.column, end.line, end.column);
 }
 
 std::string notes_json(const std::vector<Note>& notes, const SourceMap& sources) {
   std::string out;
-  for (const Note& n : notes) out += fmt::format(R"({}{{"text": {}, "source": {}}})", out.empty() ? "" : ", ", quoted(n.text), place_json(n.span, sources));
+  for (const Note& n : notes) out += fmt::format(R"({}{{"text": {}, "source": {}}})", out.empty() ? "" : ", ", quoted_json(n.text), place_json(n.span, sources));
   return "[" + out + "]";
 }
 
 std::string json(const Diagnostic& d, const SourceMap& sources) {
   return fmt::format(R"({{"kind": {}, "message": {}, "label": {}, "help": {}, "row": [{}], "device": {}, "source": {}, "notes": {}, "frames": {}}})",
-                     quoted(name_of(d.kind)), quoted(d.message), quoted(d.label), quoted(d.help),
+                     quoted_json(name_of(d.kind)), quoted_json(d.message), quoted_json(d.label), quoted_json(d.help),
                      fmt::join(d.row.rbegin(), d.row.rend(), ", "), d.device < 0 ? "null" : std::to_string(d.device),
                      place_json(d.span, sources), notes_json(d.notes, sources), notes_json(d.frames, sources));
 }

@@ -83,8 +83,6 @@ inline void require(bool condition, const char* message) {
 inline std::string_view view_of(tct_str s) { return s.data ? std::string_view(s.data, s.size) : std::string_view(); }
 
 /// The error of these diagnostics, as text with places of `sources`. Null when there is no memory for it.
-/// The text as a JSON string.
-std::string quoted(std::string_view text);
 tct_error* make_error(const std::vector<Diagnostic>& diagnostics, const SourceMap& sources) noexcept;
 /// Gives the error to the caller, or lets it go; returns its status.
 tct_status give(tct_error* error, tct_error** out_error) noexcept;

@@ -1,6 +1,7 @@
 // What prompts and editors ask for, and the cache of compiled code.
 #include <fmt/format.h>
 
+#include "base/json_text.h"
 #include "embed/handles.h"
 #include "grammar/format.h"
 #include "grammar/ast_printer.h"
@@ -34,8 +35,8 @@ std::string symbols_json(const std::vector<Symbol>& symbols, const SourceFile& f
   static constexpr const char* kinds[] = {"function", "variable", "parameter", "module"};
   std::string out;
   for (const Symbol& s : symbols)
-    out += fmt::format(R"({}{{"name": {}, "kind": "{}", "detail": {}, "doc": {}, "top_level": {}, "source": {}, "scope": {}}})", out.empty() ? "" : ", ", quoted(s.name),
-                       kinds[static_cast<size_t>(s.kind)], quoted(s.detail), quoted(s.doc), s.top_level, place_json(file, s.span), place_json(file, s.scope));
+    out += fmt::format(R"({}{{"name": {}, "kind": "{}", "detail": {}, "doc": {}, "top_level": {}, "source": {}, "scope": {}}})", out.empty() ? "" : ", ", quoted_json(s.name),
+                       kinds[static_cast<size_t>(s.kind)], quoted_json(s.detail), quoted_json(s.doc), s.top_level, place_json(file, s.span), place_json(file, s.scope));
   return "{\"symbols\": [" + out + "]}";
 }
 

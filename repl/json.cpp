@@ -76,11 +76,11 @@ bool Json::boolean() const {
 }
 std::string Json::id() const {
   if (auto* n = std::get_if<int64_t>(&value_)) return std::to_string(*n);
-  if (auto* s = std::get_if<std::string>(&value_)) return quoted_json(*s);
+  if (auto* s = std::get_if<std::string>(&value_)) return in_quotes(*s);
   return "null";
 }
 
-std::string quoted_json(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\', out += c;

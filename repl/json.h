@@ -36,7 +36,7 @@ class Json {
   bool valid_ = true;
 };
 
-/// The text as a JSON string.
-std::string quoted_json(std::string_view text);
+/// The text as a JSON string. (The library's own, base/json_text.h, is no part of its public interface.)
+std::string in_quotes(std::string_view text);
 
 }  // namespace tercet

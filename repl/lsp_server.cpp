@@ -68,7 +68,7 @@ LspServer::~LspServer() = default;
 
 void LspServer::handle(std::string_view text) {
   auto failed = [&](const std::string& id, int code, const std::string& what) {
-    send_(fmt::format(R"({{"jsonrpc": "2.0", "id": {}, "error": {{"code": {}, "message": {}}}}})", id, code, quoted_json(what)));
+    send_(fmt::format(R"({{"jsonrpc": "2.0", "id": {}, "error": {{"code": {}, "message": {}}}}})", id, code, in_quotes(what)));
   };
   const Json message = Json::parse(text);
   if (!message.is_valid()) return failed("null", parse_error, "this is no JSON");
@@ -117,7 +117,7 @@ bool LspServer::notified(const std::string& method, const Json& params) {
   else if (method == "textDocument/didChange") changed(uri, params["contentChanges"]);
   else if (method == "textDocument/didClose") {
     documents_.erase(uri);
-    send_(fmt::format(R"({{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": {{"uri": {}, "diagnostics": []}}}})", quoted_json(uri)));
+    send_(fmt::format(R"({{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": {{"uri": {}, "diagnostics": []}}}})", in_quotes(uri)));
   } else {
     return false;
   }
@@ -173,10 +173,10 @@ void LspServer::check(const std::string& uri) {
       if (!here && !at.is_null()) message = fmt::format("{}:{}: {}", at["name"].text(), at["line"].number(), message);   // in a file that it imports
       if (!help.empty()) message += "\nhelp: " + help;
       const LspPosition begin = here ? text.position(at["line"].number(), at["column"].number()) : LspPosition{}, end = here ? text.position(at["end_line"].number(), at["end_column"].number()) : LspPosition{};
-      list += fmt::format(R"({}{{"range": {}, "severity": 1, "code": {}, "source": "tercet", "message": {}}})", list.empty() ? "" : ", ", range_json(begin, std::max(begin, end)), quoted_json(e["kind"].text()), quoted_json(message));
+      list += fmt::format(R"({}{{"range": {}, "severity": 1, "code": {}, "source": "tercet", "message": {}}})", list.empty() ? "" : ", ", range_json(begin, std::max(begin, end)), in_quotes(e["kind"].text()), in_quotes(message));
     }
   }
-  send_(fmt::format(R"({{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": {{"uri": {}, "diagnostics": [{}]}}}})", quoted_json(uri), list));
+  send_(fmt::format(R"({{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": {{"uri": {}, "diagnostics": [{}]}}}})", in_quotes(uri), list));
 }
 
 /// What a name means at its place: of the innermost part of the text that sees it the last definition before it, else the first.
@@ -208,14 +208,14 @@ std::string LspServer::hover(const Document& d, const Json& params) {
   } else {
     return "null";
   }
-  return fmt::format(R"({{"contents": {{"kind": "markdown", "value": {}}}, "range": {}}})", quoted_json(shown), range_json(d.text, word.begin, word.end));
+  return fmt::format(R"({{"contents": {{"kind": "markdown", "value": {}}}, "range": {}}})", in_quotes(shown), range_json(d.text, word.begin, word.end));
 }
 
 std::string LspServer::definition(const Document& d, const Json& params) {
   const LspText::Word word = d.text.word_at(d.text.offset(position_of(params["position"])));
   const Symbol* s = word.name.empty() ? nullptr : resolve(d, word);
   if (!s || (word.after_dot && s->kind != "function")) return "null";
-  return fmt::format(R"({{"uri": {}, "range": {}}})", quoted_json(params["textDocument"]["uri"].text()), range_json(d.text, s->begin, s->end));
+  return fmt::format(R"({{"uri": {}, "range": {}}})", in_quotes(params["textDocument"]["uri"].text()), range_json(d.text, s->begin, s->end));
 }
 
 std::string LspServer::completion(const Document& d, const Json& params) {
@@ -226,7 +226,7 @@ std::string LspServer::completion(const Document& d, const Json& params) {
   std::set<std::string> known;
   auto add = [&](const std::string& name, int kind, const std::string& detail) {
     if (!known.insert(name).second) return;
-    items += fmt::format(R"({}{{"label": {}, "kind": {}{}}})", items.empty() ? "" : ", ", quoted_json(name), kind, detail.empty() ? "" : ", \"detail\": " + quoted_json(detail));
+    items += fmt::format(R"({}{{"label": {}, "kind": {}{}}})", items.empty() ? "" : ", ", in_quotes(name), kind, detail.empty() ? "" : ", \"detail\": " + in_quotes(detail));
   };
   for (const Symbol& s : d.symbols) {
     const bool seen = s.top_level || (s.scope_begin <= at && at <= s.scope_end);
@@ -247,7 +247,7 @@ std::string LspServer::formatting(const Document& d, const Json& params) {
   Result<std::string> formatted = engines_->reading().try_show(d.text.text(), path_of(params["textDocument"]["uri"].text()), "formatted");
   if (!formatted) return "null";
   if (*formatted == d.text.text()) return "[]";
-  return fmt::format(R"([{{"range": {}, "newText": {}}}])", range_json({0, 0}, d.text.end()), quoted_json(*formatted));
+  return fmt::format(R"([{{"range": {}, "newText": {}}}])", range_json({0, 0}, d.text.end()), in_quotes(*formatted));
 }
 
 std::string LspServer::document_symbols(const Document& d) const {
@@ -255,7 +255,7 @@ std::string LspServer::document_symbols(const Document& d) const {
   for (const Symbol& s : d.symbols) {
     if (!s.top_level) continue;
     const std::string range = range_json(d.text, s.begin, s.end);
-    out += fmt::format(R"({}{{"name": {}, "detail": {}, "kind": {}, "range": {}, "selectionRange": {}}})", out.empty() ? "" : ", ", quoted_json(s.name), quoted_json(s.detail), symbol_kind(s.kind), range, range);
+    out += fmt::format(R"({}{{"name": {}, "detail": {}, "kind": {}, "range": {}, "selectionRange": {}}})", out.empty() ? "" : ", ", in_quotes(s.name), in_quotes(s.detail), symbol_kind(s.kind), range, range);
   }
   return "[" + out + "]";
 }

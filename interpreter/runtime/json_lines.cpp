@@ -1,8 +1,7 @@
 // Columns as JSON objects, one a line.
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/json_text.h"
 #include "interpreter/runtime/files.h"
 #include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/number_text.h"
@@ -11,18 +10,6 @@
 
 namespace tercet {
 namespace {
-
-void append_text(std::string& out, std::string_view text) {
-  out += '"';
-  for (char c : text)
-    if (c == '"' || c == '\\') (out += '\\') += c;
-    else if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else out += c;
-  out += '"';
-}
 
 /// Numbers that JSON has not are null.
 void append_value(std::string& out, const Array& a) {
@@ -36,7 +23,7 @@ void append_value(std::string& out, const Array& a) {
     out += ']';
     return;
   }
-  if (a.dtype == DType::Str) append_text(out, a.data<StringRef>()->view());
+  if (a.dtype == DType::Str) append_json_string(out, a.data<StringRef>()->view());
   else if (is_float(a.dtype) && !std::isfinite(a.as_double())) out += "null";
   else out += format(a);
 }
@@ -50,7 +37,7 @@ std::string json_lines(const Columns& columns) {
     poll_at(i);
     for (size_t k = 0; k < columns.size(); ++k) {
       out += k ? ',' : '{';
-      append_text(out, columns[k].first);
+      append_json_string(out, columns[k].first);
       out += ':';
       append_value(out, row_of(columns[k].second, i));
     }
