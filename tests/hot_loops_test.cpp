@@ -1,7 +1,10 @@
 // Loops of the evaluator that go on as compiled code: which do and when, and that nothing but the time tells.
 #include <catch2/catch.hpp>
 
+#include <thread>
+
 #include "codegen/backend.h"
+#include "interpreter/engine/callable.h"
 #include "interpreter/engine/session.h"
 #include "tests/support.h"
 
@@ -18,7 +21,7 @@ class CountingBackend final : public Backend {
     ++asked;
     return out;
   }
-  int loops = 0, asked = 0;
+  std::atomic<int> loops = 0, asked = 0;
 
  private:
   std::shared_ptr<Backend> llvm_ = make_llvm_backend();
@@ -106,6 +109,32 @@ TEST_CASE("a loop that was compiled stops when asked, and one that cannot be is 
   CHECK(sorted.text == "[1.0, 2.0, 3.0]\n");
   CHECK(sorted.loops == 0);
   CHECK(sorted.asked == 1);
+}
+
+TEST_CASE("calls of a function of a host count its loops together, on several threads too", "[loops][threads]") {
+  auto backend = std::make_shared<CountingBackend>();
+  SessionOptions options;
+  options.backend = backend;
+  Session session(std::move(options));
+  const SourceFile& source = session.add_source("test", "fn f(x: i32[n]) { var s = 0\n for v in x { s = s * 3 + v }\n s }\nf\n");
+  const Outcome defined = session.run(source);
+  REQUIRE(defined.ok());
+  Callable f(session, *defined.value);
+  Array x = Array::make(DType::I32, {50});
+  uint32_t wanted = 0;
+  for (int32_t i = 0; i < 50; ++i) x.data<int32_t>()[i] = i * i, wanted = wanted * 3 + static_cast<uint32_t>(i * i);
+  std::atomic<int> wrong{0};
+  auto calls = [&](int count) {
+    const Value argument(x);
+    for (int i = 0; i < count; ++i) wrong += f.call({&argument, 1}).leaf()->as_int() != static_cast<int32_t>(wanted);
+  };
+  calls(20);
+  CHECK(backend->loops == 0);
+  std::thread other([&] { calls(1500); });
+  calls(1500);
+  other.join();
+  CHECK(wrong == 0);
+  CHECK(backend->loops == 1);
 }
 
 }  // namespace tercet

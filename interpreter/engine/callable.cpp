@@ -71,6 +71,7 @@ struct Callable::Prepared {
   Sym value;
   std::vector<Leaf> leaves;
   std::shared_ptr<JitEntry> entry;                         // when it does nothing but call this compiled function
+  std::shared_ptr<HotLoops> hot_loops;                     // of all its calls
   mutable std::mutex mutex;
   mutable std::shared_ptr<const Executable> direct;        // the entry's variant for these sizes
 };
@@ -107,6 +108,7 @@ std::shared_ptr<const Callable::Prepared> Callable::prepare(std::span<const Valu
   Elaborated e = Elaborator(names).statement(call_statement(arguments.size()));
   auto out = std::make_shared<Prepared>();
   out->function = e.function;
+  out->hot_loops = Session::Context::new_hot_loops(s);
   for (const Frame::Hidden& h : e.inputs) {
     Prepared::Input input{SIZE_MAX, h.leaf, {}};
     if (h.name[0] == '%' && h.name != "%f") {
@@ -196,6 +198,7 @@ Value Callable::call(std::span<const Value> arguments) {
   PollScope asked(&ask);
   ThreadLimit threads(s.options_.compile.threads);
   std::shared_ptr<const Prepared> p = prepared(arguments);
+  context.share_hot_loops(p->hot_loops);
   std::vector<Array> inputs;
   inputs.reserve(p->inputs.size());
   for (const Prepared::Input& i : p->inputs) {

@@ -60,7 +60,7 @@ std::vector<Array> Session::Context::run_body(const Function& body, std::vector<
 
 std::optional<std::vector<Array>> Session::Context::run_loop(const Function& f, const Op& op, std::span<Array> operands, int64_t steps) {
   if (by_reference_) return std::nullopt;
-  std::shared_ptr<const Executable> code = hot_loops_.code_for(f, op, dims, steps);
+  std::shared_ptr<const Executable> code = hot_loops_->code_for(f, op, dims, steps);
   if (!code) return std::nullopt;
   return code->run(*this, {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())});
 }

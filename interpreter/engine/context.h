@@ -7,10 +7,10 @@ namespace tercet {
 
 class Session::Context final : public EvalContext {
  public:
-  explicit Context(Session& session) : session_(session), hot_loops_(hot_loops_of(session)), keys_(&session.keys_), seen_interrupts_(session.seen_interrupts_), deadline_(session.deadline_) {}
+  explicit Context(Session& session) : session_(session), hot_loops_(new_hot_loops(session)), keys_(&session.keys_), seen_interrupts_(session.seen_interrupts_), deadline_(session.deadline_) {}
   /// Of a call that other threads may make at the same time: with bounds and keys of its own.
   Context(Session& session, uint64_t seen_interrupts, std::optional<std::chrono::steady_clock::time_point> deadline)
-      : session_(session), hot_loops_(hot_loops_of(session)), keys_(&own_keys_), seen_interrupts_(seen_interrupts), deadline_(deadline) {}
+      : session_(session), hot_loops_(new_hot_loops(session)), keys_(&own_keys_), seen_interrupts_(seen_interrupts), deadline_(deadline) {}
   /// Of one device of a pmap that `parent` runs. What it prints is kept; `by_reference`: nothing is compiled.
   Context(const Context& parent, Communicator& devices, int64_t level, bool by_reference);
   Context(const Context&) = delete;
@@ -28,11 +28,15 @@ class Session::Context final : public EvalContext {
   Communicator* communicator(int64_t level) override { return devices_ && level == level_ ? devices_ : nullptr; }
   void on_devices(int count, int64_t level, const DeviceWork& work, bool silent) override;
   void poll() override;
+  static std::shared_ptr<HotLoops> new_hot_loops(const Session& s) {
+    return std::make_shared<HotLoops>(s.options_.backend.get(), s.options_.compile, s.options_.compile_loops);
+  }
+  /// Counts loops with those of other runs.
+  void share_hot_loops(std::shared_ptr<HotLoops> loops) { hot_loops_ = std::move(loops); }
   /// The variant of an entry for arguments of these sizes, compiled when there is none.
   std::shared_ptr<const Executable> compiled(JitEntry& entry, std::span<const Array> arguments);
 
  private:
-  static HotLoops hot_loops_of(const Session& s) { return {s.options_.backend.get(), s.options_.compile, s.options_.compile_loops}; }
   struct Line { LaneIndex lane; std::string text; };
   LaneIndex whole_lane(LaneIndex inner) const;
   std::vector<Array> run_callee(const Op& op, std::vector<Array> arguments);
@@ -43,7 +47,7 @@ class Session::Context final : public EvalContext {
   std::string explanation(const Op& op, std::span<const Array> arguments);
 
   Session& session_;
-  HotLoops hot_loops_;
+  std::shared_ptr<HotLoops> hot_loops_;
   KeyLedger own_keys_, *keys_;
   uint64_t seen_interrupts_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;

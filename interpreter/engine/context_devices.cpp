@@ -8,7 +8,7 @@
 namespace tercet {
 
 Session::Context::Context(const Context& parent, Communicator& devices, int64_t level, bool by_reference)
-    : session_(parent.session_), hot_loops_(hot_loops_of(parent.session_)), keys_(&own_keys_), seen_interrupts_(parent.seen_interrupts_), deadline_(parent.deadline_), call_depth_(parent.call_depth_), call_span_(parent.call_span_), devices_(&devices), level_(level),
+    : session_(parent.session_), hot_loops_(parent.hot_loops_), keys_(&own_keys_), seen_interrupts_(parent.seen_interrupts_), deadline_(parent.deadline_), call_depth_(parent.call_depth_), call_span_(parent.call_span_), devices_(&devices), level_(level),
       by_reference_(by_reference || parent.by_reference_), around_(parent.running_lane()) {
   around_.push_back(devices.rank());
   own_keys_.set_trial(parent.keys_->trial());

@@ -53,6 +53,8 @@ FunctionPtr loop_function(const Op& op, const std::vector<Type>& operands) {
 
 std::shared_ptr<const Executable> HotLoops::code_for(const Function& f, const Op& op, const DimEnv& sizes, int64_t steps) {
   if (!backend_ || when_ == CompileLoops::Never) return nullptr;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return nullptr;
   const FunctionPtr& body = op.bodies.back();
   Loop& loop = loops_[body.get()];
   if (!loop.body) loop.body = body, loop.operands = operand_types(f, op);
