@@ -23,7 +23,7 @@ void run_for(double seconds, uint64_t seed) {
     if (!difference) continue;
     Module small = shrink(module, *difference, checker, 20);
     Counts ignored;
-    auto again = checker.check(small, (difference->comparison == "jit_all" || difference->comparison == "loops"), ignored);
+    auto again = checker.check(small, difference->needs_jit_all(), ignored);
     std::string text = small.text();
     for (const Case& c : small.cases) text += c.call() + "\n";
     FAIL_CHECK("seed " << seed << ", `" << difference->comparison << "`:\n" << text << (again ? again->text : difference->text));

@@ -39,7 +39,6 @@ KernelCodes kernel_codes(const ProgramSet& set) {
       out.of.back().push_back(at->second);
     }
   }
-  out.kernels = out.all.size();
   for (size_t l = 0; l < set.loops.size(); ++l) out.all.push_back(loop_code(set, out, l));
   return out;
 }

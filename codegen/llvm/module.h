@@ -18,9 +18,8 @@ struct KernelCode {
   std::vector<size_t> calls = {};  // of a loop: the kernels that it runs, in order, by place in `all`
 };
 struct KernelCodes {
-  std::vector<KernelCode> all;          // loops last
+  std::vector<KernelCode> all;          // loops last, in the set's order
   std::vector<std::vector<size_t>> of;  // [program][kernel] -> place in `all`
-  size_t kernels = 0;                   // so many of `all`; loop l follows at kernels + l
 };
 /// Kernels of equal code share one.
 KernelCodes kernel_codes(const ProgramSet& set);

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "codegen/run/frame.h"
+#include "interpreter/engine/call_place.h"
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/ops/rows.h"
 #include "interpreter/runtime/parallel.h"
@@ -28,17 +29,7 @@ class FreshSizes {
 
 std::vector<Array> ForwardingContext::run_callee(const Op& op, std::vector<Array> arguments) {
   FreshSizes sizes(*this);
-  const Span outer = call_span_;
-  if (!(op.span == Span::of_call())) call_span_ = op.span;
-  try {
-    std::vector<Array> out = run_body(*op.bodies[0], std::move(arguments));
-    call_span_ = outer;
-    return out;
-  } catch (Failure& failure) {
-    set_call_span(failure, call_span_);
-    call_span_ = outer;
-    throw;
-  }
+  return at_call(call_span_, op.span, [&] { return run_body(*op.bodies[0], std::move(arguments)); });
 }
 
 CompiledContext::CompiledContext(EvalContext& outer, const ProgramSet& set, TieredCode& code, const RunOptions& options)

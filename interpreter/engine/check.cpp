@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "grammar/parser.h"
 #include "interpreter/elaborate/check_names.h"
 #include "interpreter/engine/echo.h"
 #include "interpreter/engine/names.h"
+#include "interpreter/engine/parsed.h"
 
 namespace tercet {
 
@@ -42,10 +42,8 @@ Outcome Session::check(const SourceFile& source) {
   auto imported = imported_;
   begin_run();
   Outcome checked = guarded([&](Outcome& out) {
-    ParseResult parsed = parse(source);
-    out.incomplete = parsed.incomplete;
-    out.diagnostics = std::move(parsed.diagnostics);
-    if (out.ok()) check_program(parsed.program, "", out.diagnostics);
+    const ast::Program program = parsed_program(source, out);
+    if (out.ok()) check_program(program, "", out.diagnostics);
   });
   globals_ = std::move(globals);
   imported_ = std::move(imported);
@@ -56,12 +54,10 @@ Outcome Session::symbols(const SourceFile& source, std::vector<Symbol>* symbols)
   auto globals = globals_;
   begin_run();
   Outcome found = guarded([&](Outcome& out) {
-    ParseResult parsed = parse(source);
-    out.incomplete = parsed.incomplete;
-    out.diagnostics = std::move(parsed.diagnostics);
+    const ast::Program program = parsed_program(source, out);
     if (!out.ok()) return;
-    *symbols = symbols_of(parsed.program, source.span(0, source.text().size()));
-    const std::map<uint32_t, std::string> types = types_of_variables(parsed.program);
+    *symbols = symbols_of(program, source.span(0, source.text().size()));
+    const std::map<uint32_t, std::string> types = types_of_variables(program);
     for (Symbol& s : *symbols)
       if (auto known = types.find(s.span.begin); known != types.end()) s.detail += ": " + known->second;
   });

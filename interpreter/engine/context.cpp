@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "interpreter/engine/call_place.h"
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/ir/recursion.h"
 #include "interpreter/ir/rewrite.h"
@@ -60,23 +61,14 @@ std::vector<Array> Session::Context::run_body(const Function& body, std::vector<
 
 std::optional<std::vector<Array>> Session::Context::run_loop(const Function& f, const Op& op, std::span<Array> operands, int64_t steps) {
   if (by_reference_) return std::nullopt;
+  if (!hot_loops_) hot_loops_ = new_hot_loops(session_);
   std::shared_ptr<const Executable> code = hot_loops_->code_for(f, op, dims, steps);
   if (!code) return std::nullopt;
   return code->run(*this, {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())});
 }
 
 std::vector<Array> Session::Context::call(const Op& op, std::vector<Array> arguments) {
-  const Span outer = call_span_;
-  if (!(op.span == Span::of_call())) call_span_ = op.span;
-  try {
-    std::vector<Array> out = run_callee(op, std::move(arguments));
-    call_span_ = outer;
-    return out;
-  } catch (Failure& failure) {
-    set_call_span(failure, call_span_);
-    call_span_ = outer;
-    throw;
-  }
+  return at_call(call_span_, op.span, [&] { return run_callee(op, std::move(arguments)); });
 }
 
 std::vector<Array> Session::Context::run_callee(const Op& op, std::vector<Array> arguments) {

@@ -7,10 +7,10 @@ namespace tercet {
 
 class Session::Context final : public EvalContext {
  public:
-  explicit Context(Session& session) : session_(session), hot_loops_(new_hot_loops(session)), keys_(&session.keys_), seen_interrupts_(session.seen_interrupts_), deadline_(session.deadline_) {}
+  explicit Context(Session& session) : session_(session), keys_(&session.keys_), seen_interrupts_(session.seen_interrupts_), deadline_(session.deadline_) {}
   /// Of a call that other threads may make at the same time: with bounds and keys of its own.
   Context(Session& session, uint64_t seen_interrupts, std::optional<std::chrono::steady_clock::time_point> deadline)
-      : session_(session), hot_loops_(new_hot_loops(session)), keys_(&own_keys_), seen_interrupts_(seen_interrupts), deadline_(deadline) {}
+      : session_(session), keys_(&own_keys_), seen_interrupts_(seen_interrupts), deadline_(deadline) {}
   /// Of one device of a pmap that `parent` runs. What it prints is kept; `by_reference`: nothing is compiled.
   Context(const Context& parent, Communicator& devices, int64_t level, bool by_reference);
   Context(const Context&) = delete;
@@ -47,7 +47,7 @@ class Session::Context final : public EvalContext {
   std::string explanation(const Op& op, std::span<const Array> arguments);
 
   Session& session_;
-  std::shared_ptr<HotLoops> hot_loops_;
+  std::shared_ptr<HotLoops> hot_loops_;   // null before the first loop
   KeyLedger own_keys_, *keys_;
   uint64_t seen_interrupts_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;

@@ -28,11 +28,14 @@ double operations_of(const Function& f, const DimEnv& sizes) {
 }
 
 /// Numbers in dense arrays, and nothing that is told outside but failures: what may be one piece of code.
-bool is_plain(const Function& f) {
-  auto number = [](const Type& t) { return is_number(t.dtype) && !t.is_ragged(); };
-  return std::all_of(f.types.begin(), f.types.end(), number) && std::all_of(f.ops.begin(), f.ops.end(), [](const Op& op) {
-           return op.def->effect != Effect::Output && std::all_of(op.bodies.begin(), op.bodies.end(), [](const FunctionPtr& b) { return is_plain(*b); });
-         });
+bool is_plain(const Op& op);
+bool is_plain(const Type& t) { return is_number(t.dtype) && !t.is_ragged(); }
+template <class List> bool all_plain(const List& list) {
+  return std::all_of(list.begin(), list.end(), [](const auto& x) { return is_plain(x); });
+}
+bool is_plain(const Op& op) {
+  return op.def->effect != Effect::Output &&
+         std::all_of(op.bodies.begin(), op.bodies.end(), [](const FunctionPtr& body) { return all_plain(body->types) && all_plain(body->ops); });
 }
 
 std::vector<Type> operand_types(const Function& f, const Op& op) {
@@ -62,10 +65,7 @@ std::shared_ptr<const Executable> HotLoops::code_for(const Function& f, const Op
   loop.operations += static_cast<double>(steps) * operations_of(*body, sizes);
   if (when_ == CompileLoops::Auto && loop.operations < worth_compiling) return nullptr;
   loop.asked = true;
-  auto dense = [](const Type& t) { return is_number(t.dtype) && !t.is_ragged(); };
-  const bool plain = std::all_of(loop.operands.begin(), loop.operands.end(), dense) &&
-                     std::all_of(op.bodies.begin(), op.bodies.end(), [](const FunctionPtr& b) { return is_plain(*b); });
-  if (plain && op.attrs.get_or<std::vector<Dim>>("defines", {}).empty()) loop.code = backend_->compile_loop(loop_function(op, loop.operands), options_);
+  if (all_plain(loop.operands) && is_plain(op) && op.attrs.get_or<std::vector<Dim>>("defines", {}).empty()) loop.code = backend_->compile_loop(loop_function(op, loop.operands), options_);
   return loop.code;
 }
 

@@ -11,14 +11,11 @@
 #include "interpreter/engine/evaluate.h"
 #include "interpreter/engine/library.h"
 #include "interpreter/engine/names.h"
+#include "interpreter/engine/parsed.h"
 #include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/print.h"
 
 namespace tercet {
-
-namespace {
-
-}  // namespace
 
 Session::Session(SessionOptions options) : options_(std::move(options)), budget_(std::make_shared<MemoryBudget>(options_.memory_bytes)) {
   if (!options_.write) options_.write = [](std::string_view) {};
@@ -93,11 +90,8 @@ void Session::begin_run() {
 Outcome Session::run(const SourceFile& source) {
   begin_run();
   return guarded([&](Outcome& out) {
-    ParseResult parsed = parse(source);
-    out.incomplete = parsed.incomplete;
-    out.diagnostics = std::move(parsed.diagnostics);
-    if (!out.ok()) return;
-    out.value = run_program(parsed.program, "");
+    const ast::Program program = parsed_program(source, out);
+    if (out.ok()) out.value = run_program(program, "");
   });
 }
 

@@ -15,6 +15,8 @@ struct Difference {
   std::string comparison;      // "jit", "jit_all", "loops", "lanes", "internal", "slow"
   int case_index = -1;         // -1: only when all cases run together
   std::string text;
+  /// It is found only where a module is checked in these ways too (`jit_all` of Checker::check).
+  bool needs_jit_all() const { return comparison == "jit_all" || comparison == "loops"; }
 };
 
 struct Counts {

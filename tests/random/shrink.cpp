@@ -51,7 +51,7 @@ Module shrink(const Module& module, const Difference& difference, Checker& check
   Module best = copy_of(module);
   auto fails = [&] {
     Counts ignored;
-    auto d = checker.check(best, (difference.comparison == "jit_all" || difference.comparison == "loops"), ignored);
+    auto d = checker.check(best, difference.needs_jit_all(), ignored);
     return d && d->comparison == difference.comparison;
   };
   if (difference.case_index >= 0 && best.cases.size() > 1) {

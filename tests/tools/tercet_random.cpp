@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     if (shrink_seconds > 0) {
       Module small = shrink(module, *difference, checker, shrink_seconds);
       Counts ignored;
-      auto again = checker.check(small, (difference->comparison == "jit_all" || difference->comparison == "loops"), ignored);
+      auto again = checker.check(small, difference->needs_jit_all(), ignored);
       fmt::print("shrunk to\n----\n{}", small.text());
       for (const Case& c : small.cases) fmt::print("{}\n", c.call());
       fmt::print("----\n{}\n", again ? brief(again->text) : "(it no longer fails)");
