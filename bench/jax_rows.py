@@ -218,18 +218,26 @@ def logistic(s):
     return lambda: f(s)
 
 
+def length_of_common_subsequence(a, b):
+    def line(i, row):
+        def step(j, state):
+            row, diagonal = state
+            above = row[j + 1]
+            best = jnp.where(a[i] == b[j], diagonal + 1, jnp.maximum(above, row[j]))
+            return row.at[j + 1].set(best), above
+        return lax.fori_loop(0, b.shape[0], step, (row, jnp.int32(0)))[0]
+    return lax.fori_loop(0, a.shape[0], line, jnp.zeros(b.shape[0] + 1, jnp.int32))[-1]
+
+
 @row("lcs")
 def longest_common_subsequence(a, b):
-    def lcs(a, b):
-        def line(i, row):
-            def step(j, state):
-                row, diagonal = state
-                above = row[j + 1]
-                best = jnp.where(a[i] == b[j], diagonal + 1, jnp.maximum(above, row[j]))
-                return row.at[j + 1].set(best), above
-            return lax.fori_loop(0, b.shape[0], step, (row, jnp.int32(0)))[0]
-        return lax.fori_loop(0, a.shape[0], line, jnp.zeros(b.shape[0] + 1, jnp.int32))[-1]
-    f = jax.jit(lcs)
+    f = jax.jit(length_of_common_subsequence)
+    return lambda: f(a, b)
+
+
+@row("lcs_batch")
+def longest_common_subsequences(a, b):
+    f = jax.jit(jax.vmap(length_of_common_subsequence))
     return lambda: f(a, b)
 
 

@@ -1,5 +1,6 @@
 // Functions as text: what is printed reads back as the same function.
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "interpreter/engine/session.h"
 #include "interpreter/ir/reader.h"
@@ -103,6 +104,27 @@ TEST_CASE("text that is no function is an error with its line", "[ir]") {
     INFO(text);
     CHECK_THROWS_AS(read_function(text), Failure);
   }
+}
+
+TEST_CASE("sizes beyond i64 wrap, and those nested without end are an error", "[ir]") {
+  auto round_trip = [](const std::string& size) {
+    FunctionPtr f = read_function("sizes n\nf(%0: f32[n]) {\n  %1: i64 = dim_value() {dim=<" + size + ">}\n  return %1\n}\n");
+    return f->ops[0].attrs.get<Dim>("dim");
+  };
+  const int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+  CHECK(round_trip("2*9008325154647834624*n").eval({}) == std::nullopt);
+  CHECK(round_trip("9223372036854775807 + 1") == Dim(least));
+  const Dim n = Dim::symbol("n");
+  CHECK(Dim(most) * n + n == Dim(least) * n);
+  CHECK((Dim(least) * Dim(2)).is(0));
+  CHECK(floordiv(Dim(least), Dim(-1)) == Dim(least));
+  CHECK(floordiv(Dim(least) * n, Dim(-1)) == Dim(least) * n);
+  CHECK(mod(Dim(least), Dim(-1)).is(0));
+  CHECK(size_quotient(-7, 2) == -4);
+  CHECK(size_remainder(-7, 2) == 1);
+  CHECK(size_quotient(most, 0) == 0);
+  std::string deep(2'000'000, '(');
+  CHECK_THROWS_AS(round_trip(deep), Failure);
 }
 
 TEST_CASE("no operation takes operands or attributes that are not there", "[ir]") {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_set>
+#include <utility>
 
 #include "codegen/plan/moves.h"
 #include "codegen/plan/program.h"
@@ -110,7 +111,7 @@ class LoopPlanner {
       operands.push_back(given(t, k < carried));
       code_->operands.push_back(operands.back().place);
     }
-    std::vector<Held> results = repeat(code_->outermost, op_, outer_, operands, false);
+    std::vector<Held> results = repeat(code_->outermost, op_, outer_, operands);
     for (const Held& h : results) {
       code_->results.push_back(h.place);
       code_->result_ranks.push_back(static_cast<int>(h.dims.size()));
@@ -118,12 +119,15 @@ class LoopPlanner {
   }
 
   /// `operands` of the carried values are theirs alone. Returns where the results are.
-  std::vector<Held> repeat(LoopCode::Repeat& r, const Op& op, const Function& f, const std::vector<Held>& operands, bool inner) {
-    if (op.attrs.get_or<bool>("lanes", false)) throw Unfit{"lanes run one after another"};
+  std::vector<Held> repeat(LoopCode::Repeat& r, const Op& op, const Function& f, const std::vector<Held>& operands) {
+    if (around_ >= 0 && op.attrs.get_or<bool>("lanes", false)) throw Unfit{"lanes inside it run side by side"};
     if (!op.attrs.get_or<Dims>("defines", {}).empty()) throw Unfit{sizes_change};
     r.number = code_->repeats++;
+    r.around = std::exchange(around_, static_cast<int>(r.number));
     const auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
-    return op.def == &scan_op ? scan(r, op, f, operands, carried, inner) : while_loop(r, op, operands, carried);
+    std::vector<Held> results = op.def == &scan_op ? scan(r, op, f, operands, carried) : while_loop(r, op, operands, carried);
+    around_ = r.around;
+    return results;
   }
 
   std::vector<Held> while_loop(LoopCode::Repeat& r, const Op& op, const std::vector<Held>& operands, size_t carried) {
@@ -140,7 +144,7 @@ class LoopPlanner {
     return {operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(carried)};
   }
 
-  std::vector<Held> scan(LoopCode::Repeat& r, const Op& op, const Function& f, const std::vector<Held>& operands, size_t carried, bool inner) {
+  std::vector<Held> scan(LoopCode::Repeat& r, const Op& op, const Function& f, const std::vector<Held>& operands, size_t carried) {
     const auto consumed = static_cast<size_t>(op.attrs.get<int64_t>("consumed"));
     const Function& step = *op.bodies[0];
     r.length = op.attrs.get<Dim>("length");
@@ -159,7 +163,7 @@ class LoopPlanner {
     for (size_t k = carried; k < step.results.size(); ++k) {
       const Type& all = f.type(op.output(static_cast<uint32_t>(k)));
       if (!is_plain(all) || is_cell(all)) throw Unfit{is_plain(all) ? places_differ : other_values};
-      results.push_back({new_pointer(all.dtype, all.dims, inner), true, all.dims});
+      results.push_back({new_pointer(all.dtype, all.dims, r.around >= 0), true, all.dims});
       r.stacked.push_back({body.values[step.results[k]].place, results.back().place.number});
     }
     carry(r.next, body, 1, carried);
@@ -305,7 +309,7 @@ class LoopPlanner {
     for (size_t k = carried; k < operands.size(); ++k) operands[k].own = false;
     add(to, std::move(start));
     auto inner = std::make_unique<LoopCode::Repeat>();
-    std::vector<Held> results = repeat(*inner, op, s.f(), operands, true);
+    std::vector<Held> results = repeat(*inner, op, s.f(), operands);
     to.push_back(std::move(inner));
     for (uint32_t k = 0; k < op.outputs; ++k) s.set(op.output(k), results[k]);
   }
@@ -375,6 +379,7 @@ class LoopPlanner {
   const Function& outer_;
   const Op& op_;
   std::unique_ptr<LoopCode> code_;
+  int around_ = -1;   // the repetition that is being planned
 };
 
 /// Loops inside one that always runs as its code get none of their own.

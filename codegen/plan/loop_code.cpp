@@ -54,6 +54,8 @@ class Text {
 
 }  // namespace
 
+bool is_over_lanes(const LoopCode& loop) { return loop.op->attrs.get_or<bool>("lanes", false); }
+
 bool always_fits(const LoopCode& loop) {
   bool scalars = loop.copied.empty() && loop.equal_counts.empty();
   for_each_kernel(loop.outermost, [&](const LoopCode::RunKernel& run, const LoopCode::Repeat&) {

@@ -61,6 +61,7 @@ struct LoopCode {
   /// `while` has a condition, `scan` a length.
   struct Repeat {
     size_t number;            // within its LoopCode, 0 is the outermost
+    int around = -1;          // the number of the one that it stands in
     Block condition;          // gives `test`
     int32_t test = -1;        // a cell; -1: a scan
     Dim length{};
@@ -100,6 +101,8 @@ struct LoopCode {
   Repeat outermost;
 };
 
+/// Whether its steps are lanes: nothing is carried from one to the next, and they may run side by side.
+bool is_over_lanes(const LoopCode& loop);
 /// Whether nothing but a size that is 0 keeps the loop from running as its code.
 bool always_fits(const LoopCode& loop);
 std::string print(const LoopCode& loop, size_t number);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/diagnostic.h"
+#include "interpreter/runtime/number.h"
 
 namespace tercet::codegen {
 
@@ -98,16 +99,15 @@ void SizeTable::finish() {
 }
 
 int64_t SizeTable::apply(Code code, int64_t a, int64_t b) {
-  auto quotient = [&] { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); };
   switch (code) {
     case Code::Add:
-      return a + b;
+      return wrap_add(a, b);
     case Code::Mul:
-      return a * b;
+      return wrap_mul(a, b);
     case Code::FloorDiv:
-      return quotient();
+      return size_quotient(a, b);
     case Code::Mod:
-      return b == 0 ? 0 : a - quotient() * b;
+      return size_remainder(a, b);
     case Code::Min:
       return std::min(a, b);
     case Code::Max:

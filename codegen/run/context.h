@@ -38,6 +38,8 @@ class CompiledContext final : public ForwardingContext {
   std::vector<Array> run(const Program& program, std::vector<Array> arguments);
   bool run_lanes(const Function& body, int64_t length, const std::function<std::vector<Array>(int64_t)>& arguments,
                  std::vector<std::vector<Array>>& results) override;
+  /// Lanes that ran as one piece of code: a run by the reference marks where each begins and ends.
+  void passed_lanes(int64_t count) { effects_ += 2 * count; }
   /// Prints and marks so far: those that a run by the reference comes by up to here.
   int64_t effects() const { return effects_; }
   /// Whether this device has met others in this run: it cannot be repeated on its own then.

@@ -186,9 +186,11 @@ std::vector<Array> ProgramFrame::operands_of(const Op& op) {
 }
 
 bool ProgramFrame::run_loop(const NativeStep& step) {
-  LoopRun loop(*set_.loops[static_cast<size_t>(step.loop)], static_cast<size_t>(step.loop), context_, code_);
+  const LoopCode& code = *set_.loops[static_cast<size_t>(step.loop)];
+  LoopRun loop(code, static_cast<size_t>(step.loop), context_, code_, options_);
   if (!loop.fits()) return false;
   std::vector<Array> results = loop.run(operands_of(*step.op));
+  if (is_over_lanes(code)) context_.passed_lanes(code.outermost.length.eval(context_.dims).value());
   for (uint32_t i = 0; i < step.op->outputs; ++i) values_[step.op->output(i)] = std::move(results[i]);
   return true;
 }

@@ -7,9 +7,11 @@
 
 namespace tercet::codegen {
 
+class CompiledContext;
+
 class ProgramFrame {
  public:
-  ProgramFrame(const ProgramSet& set, const Program& program, EvalContext& context, TieredCode& code, const RunOptions& options)
+  ProgramFrame(const ProgramSet& set, const Program& program, CompiledContext& context, TieredCode& code, const RunOptions& options)
       : set_(set), p_(program), context_(context), code_(code), options_(options) {}
   /// Any number of times, unless it throws: CheckFailed when a check does not hold, and what `context` throws.
   std::vector<Array> run(std::vector<Array> arguments);
@@ -35,7 +37,7 @@ class ProgramFrame {
 
   const ProgramSet& set_;
   const Program& p_;
-  EvalContext& context_;
+  CompiledContext& context_;
   TieredCode& code_;
   const RunOptions& options_;
   const Step* step_ = nullptr;

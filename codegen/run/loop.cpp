@@ -1,12 +1,15 @@
 #include "codegen/run/loop.h"
 
 #include <algorithm>
+#include <exception>
 #include <numeric>
 
 #include "codegen/plan/program.h"
 #include "codegen/run/context.h"
 #include "codegen/run/launch.h"
 #include "interpreter/ops/loop_steps.h"
+#include "interpreter/runtime/device.h"
+#include "interpreter/runtime/parallel.h"
 #include "interpreter/runtime/reduce.h"
 
 namespace tercet::codegen {
@@ -19,12 +22,31 @@ constexpr int64_t most_memory = 64 << 20;  // bytes; the general way frees what 
 
 }  // namespace
 
-struct LoopRun::Call : LoopContext {
-  LoopRun* run;
+/// Runs steps of the loop on one thread, in memory of its own.
+class LoopRun::Worker {
+ public:
+  /// `arrays`: what the loop is given, by pointer.
+  Worker(LoopRun& run, std::vector<Array> arrays);
+  /// Steps begin .. end of the outermost loop; of a `while`, all of them.
+  void run(int64_t begin, int64_t end);
+  std::vector<Array> results() const;
+
+ private:
+  struct Call : LoopContext {
+    Worker* worker;
+  };
+  static int64_t poll(LoopContext* call);
+  Array array_at(size_t pointer) const;
+
+  LoopRun& run_;
+  std::vector<int64_t> cells_, lengths_;
+  std::vector<Array> arrays_;
+  std::vector<void*> pointers_;    // to them, as they are exchanged
+  std::exception_ptr thrown_;
 };
 
-LoopRun::LoopRun(const LoopCode& loop, size_t number, EvalContext& context, TieredCode& code)
-    : loop_(loop), number_(number), context_(context), code_(code) {}
+LoopRun::LoopRun(const LoopCode& loop, size_t number, EvalContext& context, TieredCode& code, const RunOptions& options)
+    : loop_(loop), number_(number), context_(context), code_(code), options_(options) {}
 
 bool LoopRun::fits() { return find_sizes() && find_memory() && kernels_fit(); }
 
@@ -103,9 +125,13 @@ bool LoopRun::fits(const LoopCode::RunKernel& run, const LoopCode::Repeat& aroun
 
 std::vector<Array> LoopRun::run(std::vector<Array> operands) {
   LoopSteps steps(loop_.outermost.test < 0 ? lengths_[0] : steps_to_count(*loop_.op, operands));
+  progress_ = &steps;
+  listens_ = std::this_thread::get_id();
   take_in(std::move(operands));
-  run_slices(steps);
-  return results();
+  if (is_over_lanes(loop_)) return run_lanes();
+  Worker worker(*this, std::move(arrays_));
+  worker.run(0, lengths_.empty() ? 0 : lengths_[0]);
+  return worker.results();
 }
 
 void LoopRun::take_in(std::vector<Array> operands) {
@@ -128,69 +154,116 @@ void LoopRun::take_in(std::vector<Array> operands) {
     const auto at = static_cast<size_t>(row.pointer);
     arrays_[at] = Array::make(loop_.pointers[at].dtype, shapes_[at]);
   }
-  for (size_t p = 0; p < arrays_.size(); ++p) {
-    if (loop_.pointers[p].made) arrays_[p] = Array::make(loop_.pointers[p].dtype, shapes_[p]);
-    pointers_.push_back(arrays_[p].buffer ? arrays_[p].raw() : nullptr);
-  }
 }
 
-void LoopRun::run_slices(LoopSteps& steps) {
-  Call call{{pointers_.data(), cells_.data(), sizes_.data(), bytes_.data(), lengths_.data(), costs_.data(), &poll, 0, 0, 0}, this};
-  const int64_t budget = std::max(slice, 2 * *std::max_element(costs_.begin(), costs_.end()));
-  for (;;) {
-    context_.poll();
-    const int64_t before = call.done;
-    call.budget = budget;
-    call.leave = 0;
-    const LoopEnd end = code_.now().loops[number_](&call);
-    if (end == LoopEnd::Failed) throw CheckFailed{};
-    if (end == LoopEnd::Stopped) std::rethrow_exception(thrown_);
-    steps.advance(call.done - before);
-    count(budget - call.budget);
-    if (end == LoopEnd::Done) return;
+std::vector<Array> LoopRun::run_lanes() {
+  const int64_t lanes = lengths_[0];
+  if (loop_.outermost.reverse || !pays_threads()) {
+    Worker(*this, arrays_).run(0, lanes);
+  } else {
+    std::shared_ptr<MemoryBudget> budget = current_budget();
+    const Poll asked = [this] { context_.poll(); };
+    arena_of(options_.threads).execute([&] {
+      BudgetScope budget_scope(budget);
+      PollScope poll_scope(&asked);
+      parallel_chunks(lanes, 1, [&](int64_t, int64_t begin, int64_t end) { Worker(*this, arrays_).run(begin, end); });
+    });
   }
+  std::vector<Array> out;   // nothing is carried from lane to lane
+  for (Place result : loop_.results) out.push_back(std::move(arrays_[static_cast<size_t>(result.number)]));
+  return out;
+}
+
+/// Whether all lanes together take long enough, as far as it can be told.
+bool LoopRun::pays_threads() const {
+  constexpr double rounds = 8;   // of a `while`
+  if (options_.threads < 2 || lengths_[0] < 2) return false;
+  double work = 0;
+  std::vector<double> times(loop_.repeats);
+  for_each_repeat(loop_.outermost, [&](const LoopCode::Repeat& r) {
+    times[r.number] = (r.test < 0 ? static_cast<double>(lengths_[r.number]) : rounds) * (r.around < 0 ? 1 : times[static_cast<size_t>(r.around)]);
+    work += times[r.number] * static_cast<double>(costs_[r.number]);
+  });
+  return work > static_cast<double>(small_work);
 }
 
 void LoopRun::count(int64_t work) {
   if (code_.counts()) code_.will_run(work, 1);
 }
 
+/// Of any worker; what those on other threads did is shown when the thread that shows it comes by.
+void LoopRun::advance(int64_t steps) {
+  unshown_ += steps;
+  if (std::this_thread::get_id() == listens_) progress_->advance(unshown_.exchange(0));
+}
+
+LoopRun::Worker::Worker(LoopRun& run, std::vector<Array> arrays) : run_(run), cells_(run.cells_), lengths_(run.lengths_), arrays_(std::move(arrays)) {
+  for (size_t p = 0; p < arrays_.size(); ++p) {
+    const LoopCode::Pointer& pointer = run.loop_.pointers[p];
+    if (pointer.made) arrays_[p] = Array::make(pointer.dtype, run.shapes_[p]);
+    pointers_.push_back(arrays_[p].buffer ? arrays_[p].raw() : nullptr);
+  }
+}
+
+void LoopRun::Worker::run(int64_t begin, int64_t end) {
+  if (run_.loop_.outermost.test < 0) lengths_[0] = end;
+  Call call{{pointers_.data(), cells_.data(), run_.sizes_.data(), run_.bytes_.data(), lengths_.data(), run_.costs_.data(), &poll, 0, begin, 0}, this};
+  const int64_t budget = std::max(slice, 2 * *std::max_element(run_.costs_.begin(), run_.costs_.end()));
+  for (;;) {
+    run_.context_.poll();
+    const int64_t before = call.done;
+    call.budget = budget;
+    call.leave = 0;
+    const LoopEnd ended = run_.code_.now().loops[run_.number_](&call);
+    if (ended == LoopEnd::Failed) throw CheckFailed{};
+    if (ended == LoopEnd::Stopped) std::rethrow_exception(thrown_);
+    run_.advance(call.done - before);
+    run_.count(budget - call.budget);
+    if (ended == LoopEnd::Done) return;
+  }
+}
+
 // Called by machine code, which exceptions do not pass.
-int64_t LoopRun::poll(LoopContext* call) {
-  LoopRun& run = *static_cast<Call*>(call)->run;
+int64_t LoopRun::Worker::poll(LoopContext* call) {
+  Worker& worker = *static_cast<Call*>(call)->worker;
   try {
-    run.context_.poll();
-    run.count(slice);
+    worker.run_.context_.poll();
+    worker.run_.count(slice);
     call->leave = 1;   // how far it is may be shown, and better code taken
     return slice;
   } catch (...) {
-    run.thrown_ = std::current_exception();
+    worker.thrown_ = std::current_exception();
     return 0;
   }
 }
 
-std::vector<Array> LoopRun::results() {
+std::vector<Array> LoopRun::Worker::results() const {
+  const LoopCode& loop = run_.loop_;
   std::vector<Array> out;
-  for (size_t k = 0; k < loop_.results.size(); ++k) {
-    const Place place = loop_.results[k];
+  for (size_t k = 0; k < loop.results.size(); ++k) {
+    const Place place = loop.results[k];
     const auto at = static_cast<size_t>(place.number);
-    if (place.kind == Place::Cell) {
-      const auto size = static_cast<size_t>(loop_.result_ranks[k]);
-      Shape ones;
-      for (size_t axis = 0; axis < size; ++axis) ones.push_back(1);
-      out.push_back(Array::make(loop_.cells[at], ones));
-      std::memcpy(out.back().raw(), &cells_[at], size_of(loop_.cells[at]));
+    if (place.kind == Place::Pointer) {
+      out.push_back(array_at(at));
       continue;
     }
-    auto memory = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.buffer && a.raw() == pointers_[at]; });
-    TERCET_CHECK(memory != arrays_.end());
-    Array result;
-    result.dtype = loop_.pointers[at].dtype;
-    result.shape = shapes_[at];
-    result.buffer = memory->buffer;
-    result.offset = memory->offset;
-    out.push_back(std::move(result));
+    Shape ones;
+    for (int axis = 0; axis < loop.result_ranks[k]; ++axis) ones.push_back(1);
+    out.push_back(Array::make(loop.cells[at], ones));
+    std::memcpy(out.back().raw(), &cells_[at], size_of(loop.cells[at]));
   }
+  return out;
+}
+
+/// The array whose memory came to be at this pointer.
+Array LoopRun::Worker::array_at(size_t pointer) const {
+  auto memory = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.buffer && a.raw() == pointers_[pointer]; });
+  TERCET_CHECK(memory != arrays_.end());
+  Array out;
+  out.dtype = run_.loop_.pointers[pointer].dtype;
+  out.shape = run_.shapes_[pointer];
+  out.buffer = memory->buffer;
+  out.offset = memory->offset;
   return out;
 }
 

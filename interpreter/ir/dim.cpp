@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "interpreter/runtime/number.h"
+
 namespace tercet {
 namespace {
 
@@ -30,24 +32,17 @@ std::vector<DimTerm> canonical(std::vector<DimTerm> terms) {
             [](const DimTerm& x, const DimTerm& y) { return compare_factors(x.factors, y.factors) > 0; });
   std::vector<DimTerm> out;
   for (DimTerm& t : terms) {
-    if (!out.empty() && compare_factors(out.back().factors, t.factors) == 0) out.back().coefficient += t.coefficient;
+    if (!out.empty() && compare_factors(out.back().factors, t.factors) == 0) out.back().coefficient = wrap_add(out.back().coefficient, t.coefficient);
     else out.push_back(std::move(t));
     if (out.back().coefficient == 0) out.pop_back();
   }
   return out;
 }
 
-int64_t floor_quotient(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  int64_t q = a / b;
-  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
-}
-int64_t floor_remainder(int64_t a, int64_t b) { return b == 0 ? 0 : a - floor_quotient(a, b) * b; }
-
 int64_t apply(DimAtom::Kind kind, int64_t a, int64_t b) {
   switch (kind) {
-    case DimAtom::FloorDiv: return floor_quotient(a, b);
-    case DimAtom::Mod: return floor_remainder(a, b);
+    case DimAtom::FloorDiv: return size_quotient(a, b);
+    case DimAtom::Mod: return size_remainder(a, b);
     case DimAtom::Min: return std::min(a, b);
     case DimAtom::Max: return std::max(a, b);
     default: return a == 1 ? b : a;
@@ -67,6 +62,14 @@ std::string text_of(const DimAtom& atom) {
 }
 
 }  // namespace
+
+int64_t size_quotient(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  if (b == -1) return wrap_sub(int64_t{0}, a);
+  const int64_t q = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+int64_t size_remainder(int64_t a, int64_t b) { return b == 0 ? 0 : wrap_sub(a, wrap_mul(size_quotient(a, b), b)); }
 
 Dim::Dim(int64_t value) : constant_(value) {}
 
@@ -157,9 +160,9 @@ std::optional<int64_t> Dim::eval(const DimEnv& env) const {
         if (!a || !b) return std::nullopt;
         value = apply(f->kind, *a, *b);
       }
-      product *= value;
+      product = wrap_mul(product, value);
     }
-    sum += product;
+    sum = wrap_add(sum, product);
   }
   return sum;
 }
@@ -226,7 +229,7 @@ std::string Dim::text() const {
 
 Dim operator+(const Dim& a, const Dim& b) {
   if (!a.terms_ && !b.terms_)
-    return Dim(static_cast<int64_t>(static_cast<uint64_t>(a.constant_) + static_cast<uint64_t>(b.constant_)));
+    return Dim(wrap_add(a.constant_, b.constant_));
   if (a.is(0)) return b;
   if (b.is(0)) return a;
   std::vector<DimTerm> terms = a.terms();
@@ -238,13 +241,13 @@ Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (!a.terms_ && !b.terms_)
-    return Dim(static_cast<int64_t>(static_cast<uint64_t>(a.constant_) * static_cast<uint64_t>(b.constant_)));
+    return Dim(wrap_mul(a.constant_, b.constant_));
   if (a.is(1)) return b;
   if (b.is(1)) return a;
   std::vector<DimTerm> left = a.terms(), right = b.terms(), terms;
   for (const DimTerm& x : left)
     for (const DimTerm& y : right) {
-      DimTerm t{x.coefficient * y.coefficient, x.factors};
+      DimTerm t{wrap_mul(x.coefficient, y.coefficient), x.factors};
       t.factors.insert(t.factors.end(), y.factors.begin(), y.factors.end());
       std::sort(t.factors.begin(), t.factors.end(),
                 [](const DimAtomPtr& p, const DimAtomPtr& q) { return compare_atoms(*p, *q) < 0; });
@@ -270,8 +273,8 @@ Dim floordiv(const Dim& a, const Dim& b) {
     if (!divisor || *divisor == 0) return a == b ? std::optional<Dim>(1) : std::nullopt;
     std::vector<DimTerm> terms = a.terms();
     for (DimTerm& t : terms)
-      if (t.coefficient % *divisor != 0) return std::nullopt;
-    for (DimTerm& t : terms) t.coefficient /= *divisor;
+      if (size_remainder(t.coefficient, *divisor) != 0) return std::nullopt;
+    for (DimTerm& t : terms) t.coefficient = size_quotient(t.coefficient, *divisor);
     return Dim::from_terms(std::move(terms));
   });
 }
@@ -282,7 +285,7 @@ Dim mod(const Dim& a, const Dim& b) {
     if (b.is(1)) return Dim(0);
     if (!divisor || *divisor == 0) return std::nullopt;
     for (const DimTerm& t : a.terms())
-      if (t.coefficient % *divisor != 0) return std::nullopt;
+      if (size_remainder(t.coefficient, *divisor) != 0) return std::nullopt;
     return Dim(0);
   });
 }

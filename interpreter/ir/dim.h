@@ -22,6 +22,10 @@ struct DimTerm {
   std::vector<DimAtomPtr> factors;   // sorted; empty for the constant term
 };
 
+/// Arithmetic of sizes wraps, as that of i64 in the language; a divisor of 0 gives 0. Quotients are rounded down.
+int64_t size_quotient(int64_t a, int64_t b);
+int64_t size_remainder(int64_t a, int64_t b);
+
 /// Values of symbols while a function runs.
 using DimEnv = std::unordered_map<uint64_t, int64_t>;
 

@@ -107,6 +107,7 @@ class Reader {
     for (size_t i = all.size(); i-- > 0;) sizes_[all[i].first] = Dim::symbol(all[i].first, all[i].second);   // as print() orders them
   }
   Dim size() {
+    check_stack({});
     bool negative = accept("-");
     Dim sum = product();
     if (negative) sum = Dim(-1) * sum;

@@ -6,6 +6,7 @@
 #include "interpreter/ir/rewrite.h"
 #include "interpreter/ops/batch_rules.h"
 #include "interpreter/ops/control_diff.h"
+#include "interpreter/ops/element_loops.h"
 #include "interpreter/ops/flat_rules.h"
 #include "interpreter/ops/loop_steps.h"
 #include "interpreter/ops/rows.h"
@@ -282,7 +283,13 @@ std::vector<BatchedValue> masked_while(BatchContext& c, const Op& op, std::span<
   return loop_results(b, std::span(values).subspan(1), all, carried, op.span);
 }
 
-std::vector<BatchedValue> batch_while(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+/// Where no lane is dead: a loop that a dead lane does not reach may not run there.
+bool goes_by_lane(BatchContext& c, const Op& op, std::span<const BatchedValue> in) {
+  return c.live() == no_value && std::any_of(in.begin(), in.end(), [](const BatchedValue& v) { return v.mapped; }) && writes_elements(op);
+}
+
+std::vector<BatchedValue> batch_while(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  if (goes_by_lane(c, op, in)) return c.loop_over_lanes(f, op, in);
   auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried"));
   Flags captures = flags_of(in.subspan(carried));
   auto forced = [&](const Flags& now) { return joined(now, Flags(op.outputs - carried, false)); };
@@ -403,7 +410,8 @@ std::vector<Array> eval_scan(EvalContext& context, const Function& f, const Op& 
   return carry;
 }
 
-std::vector<BatchedValue> batch_scan(BatchContext& c, const Function&, const Op& op, std::span<const BatchedValue> in) {
+std::vector<BatchedValue> batch_scan(BatchContext& c, const Function& f, const Op& op, std::span<const BatchedValue> in) {
+  if (goes_by_lane(c, op, in)) return c.loop_over_lanes(f, op, in);
   Builder& b = c.out();
   auto carried = static_cast<size_t>(op.attrs.get<int64_t>("carried")), consumed = static_cast<size_t>(op.attrs.get<int64_t>("consumed"));
   Flags rest = flags_of(in.subspan(carried));

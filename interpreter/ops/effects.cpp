@@ -100,7 +100,9 @@ std::vector<Array> eval_check_window(EvalContext& context, const Function&, cons
     const int64_t n = length[i], w = size[i];
     d.kind = Kind::Index;
     int64_t s = start[static_cast<size_t>(i)];
-    d.message = fmt::format("the window {} : {} is out of range for size {}", s, s + w, n);
+    int64_t end = 0;
+    const std::string to = __builtin_add_overflow(s, w, &end) ? fmt::format("{} + {}", s, w) : fmt::format("{}", end);
+    d.message = fmt::format("the window {} : {} is out of range for size {}", s, to, n);
     d.help = fmt::format("a window x[e : e + w] must fit: 0 <= e and e + {} <= {}", w, n);
     return d;
   });

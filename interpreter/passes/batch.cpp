@@ -139,6 +139,7 @@ class Batcher final : public BatchContext {
 
   /// A scan over the lanes whose body is the operation alone.
   std::vector<BatchedValue> loop_over_lanes(const Function&, const Op& op, std::span<const BatchedValue> operands) override {
+    if (bodies_vary(op)) fail_lane_dependent(op.span);
     Builder body("lane");
     body.param({DType::I64, {}});
     std::vector<ValueId> inputs, slices(operands.size());
