@@ -1,0 +1,44 @@
+// What the Jupyter kernel does: each cell as an input of the prompt (repl/prompt.h), in one session.
+//
+// The protocol is xeus's: https://jupyter-client.readthedocs.io/en/stable/messaging.html. All requests come on one thread but
+// interrupts and shutdowns, which come while a cell runs.
+#pragma once
+#include <atomic>
+#include <optional>
+#include <xeus/xinterpreter.hpp>
+
+#include "repl/driver.h"
+#include "repl/kernel/cell.h"
+
+namespace tercet {
+
+class Kernel final : public xeus::xinterpreter {
+ public:
+  explicit Kernel(const Options& options);
+
+  /// Stops the cell that runs, if one does. From any thread.
+  void interrupt();
+  /// Releases the session and what was compiled: before the process ends, when no request can come any more.
+  void release();
+
+ private:
+  using json = nl::json;
+  void configure_impl() override {}
+  json execute_request_impl(int number, const std::string& code, bool silent, bool store_history, json user_expressions,
+                            bool allow_stdin) override;
+  json complete_request_impl(const std::string& code, int cursor) override;
+  json inspect_request_impl(const std::string& code, int cursor, int detail_level) override;
+  json is_complete_request_impl(const std::string& code) override;
+  json kernel_info_request_impl() override;
+  void shutdown_request_impl() override;
+
+  bool run(const std::string& code, const std::string& name);   // false: asks to leave
+  json reply_of_error(bool silent);
+  json values_of(const json& expressions);
+
+  CellDisplay cell_;
+  std::optional<Driver> driver_;
+  std::atomic<bool> stopping_ = false;
+};
+
+}  // namespace tercet

@@ -1,0 +1,46 @@
+// The program `tercet-kernel`: the Jupyter kernel. `tercet kernel` starts it with its own command line.
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <xeus/xkernel.hpp>
+#include <zmq.hpp>
+
+#include "repl/kernel/kernel.h"
+#include "repl/kernel/server.h"
+#include "repl/kernel/signals.h"
+#include "repl/options.h"
+
+namespace {
+
+using namespace tercet;
+
+int serve(const Options& options) {
+  auto interpreter = std::make_unique<Kernel>(options);
+  Kernel& kernel = *interpreter;
+  xeus::xkernel server(xeus::load_configuration(options.connection_file), xeus::get_user_name(), xeus::make_context<zmq::context_t>(),
+                       std::move(interpreter), make_kernel_server, xeus::make_in_memory_history_manager(), nullptr, xeus::make_null_debugger,
+                       nl::json::object(), nl::json::error_handler_t::replace);
+  static_cast<KernelServer&>(server.get_server()).on_interrupt = [&] { kernel.interrupt(); };
+  watch_interrupts([&] { kernel.interrupt(); });
+  server.start();               // ends the process when it is told to
+  return exit_ok;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  int status = exit_ok;
+  if (!read_options(argc, argv, &options, &status)) return status;
+  if (options.command != Command::Kernel || options.install) {
+    std::cerr << "tercet-kernel is started by `tercet kernel`\n";
+    return exit_usage;
+  }
+  block_interrupts();
+  try {
+    return serve(options);
+  } catch (const std::exception& error) {
+    std::cerr << "tercet: cannot serve \"" << options.connection_file << "\": " << error.what() << "\n";
+    return exit_failed;
+  }
+}
