@@ -275,8 +275,19 @@ def completeness(code):
 for code, wanted in {"1 + 2": "complete", "": "complete", "fn f(x) = {\n  x": "incomplete", "f(1,": "incomplete", '"""text': "incomplete", "let = 1": "invalid",
                      "1 + )": "invalid", ":type x": "complete", "|> sum": "complete", "let a = 1\n": "complete", "nothing_here": "complete"}.items():
     same(f"is {code!r} complete", completeness(code), wanted)
-history = kernel.ask("history_request", {"hist_access_type": "tail", "n": 1, "output": False, "raw": True, "session": 0}).reply["history"]
-same("history", [h[2] for h in history], [":help sum"])
+
+
+def history(kind, **more):
+    return kernel.ask("history_request", {"hist_access_type": kind, "output": False, "raw": True, "session": 0, **more}).reply["history"]
+
+number = kernel.run("1 + 2").reply["execution_count"]
+kernel.run("3 + 4", store_history=False)
+kernel.run("1 + 2")
+same("history: the last", history("tail", n=2), [[1, number, "1 + 2"], [1, number + 2, "1 + 2"]])
+same("history: with values", history("tail", n=1, output=True), [[1, number + 2, ["1 + 2", "i32 3"]]])
+same("history: a range", history("range", start=2, stop=3), [[1, 2, "sum(x)"]])
+same("history: a search", (len(history("search", pattern="1 [+] ?")), history("search", pattern="1 + *", unique=True)), (2, [[1, number + 2, "1 + 2"]]))
+same("history: the last of a search", (history("search", pattern="*", n=1)[0][1], history("search", pattern="3 + 4")), (number + 2, []))
 
 # ---- interrupts ----
 ENDLESS = {

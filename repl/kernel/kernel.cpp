@@ -35,7 +35,8 @@ Kernel* to_release = nullptr;   // at exit
 
 }  // namespace
 
-Kernel::Kernel(const Options& options) : cell_([this](const std::string& text) { publish_stream("stdout", text); }) {
+Kernel::Kernel(const Options& options, History& history)
+    : history_(history), cell_([this](const std::string& text) { publish_stream("stdout", text); }) {
   driver_.emplace(without_bar(options), cell_);
 }
 
@@ -51,7 +52,8 @@ bool Kernel::run(const std::string& code, const std::string& name) {
   return true;
 }
 
-nl::json Kernel::execute_request_impl(int number, const std::string& code, bool silent, bool, json user_expressions, bool) {
+nl::json Kernel::execute_request_impl(int number, const std::string& code, bool silent, bool store_history,
+                                     json user_expressions, bool) {
   if (stopping_) return {{"status", "aborted"}};
   cell_.begin(silent);
   bool stays = true;
@@ -63,6 +65,7 @@ nl::json Kernel::execute_request_impl(int number, const std::string& code, bool 
     cell_.error(Error(TCT_ERR_MEMORY, nullptr));
   }
   cell_.end();
+  if (store_history) history_.add(number, code, cell_.value().value_or(""));
   if (cell_.error()) return reply_of_error(silent);
   if (cell_.value() && !silent) publish_execution_result(number, as_data(*cell_.value()), json::object());
   json payload = json::array();

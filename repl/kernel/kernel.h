@@ -9,12 +9,14 @@
 
 #include "repl/driver.h"
 #include "repl/kernel/cell.h"
+#include "repl/kernel/history.h"
 
 namespace tercet {
 
 class Kernel final : public xeus::xinterpreter {
  public:
-  explicit Kernel(const Options& options);
+  /// `history` must live as long.
+  Kernel(const Options& options, History& history);
 
   /// Stops the cell that runs, if one does. From any thread.
   void interrupt();
@@ -36,6 +38,7 @@ class Kernel final : public xeus::xinterpreter {
   json reply_of_error(bool silent);
   json values_of(const json& expressions);
 
+  History& history_;
   CellDisplay cell_;
   std::optional<Driver> driver_;
   std::atomic<bool> stopping_ = false;

@@ -15,10 +15,11 @@ namespace {
 using namespace tercet;
 
 int serve(const Options& options) {
-  auto interpreter = std::make_unique<Kernel>(options);
+  auto history = std::make_unique<History>();
+  auto interpreter = std::make_unique<Kernel>(options, *history);
   Kernel& kernel = *interpreter;
   xeus::xkernel server(xeus::load_configuration(options.connection_file), xeus::get_user_name(), xeus::make_context<zmq::context_t>(),
-                       std::move(interpreter), make_kernel_server, xeus::make_in_memory_history_manager(), nullptr, xeus::make_null_debugger,
+                       std::move(interpreter), make_kernel_server, std::move(history), nullptr, xeus::make_null_debugger,
                        nl::json::object(), nl::json::error_handler_t::replace);
   static_cast<KernelServer&>(server.get_server()).on_interrupt = [&] { kernel.interrupt(); };
   watch_interrupts([&] { kernel.interrupt(); });
