@@ -9,6 +9,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -33,6 +34,17 @@ def expect(what, ok, got=""):
 
 def same(what, got, wanted):
     expect(what, got == wanted, f"{got!r}, not {wanted!r}")
+
+
+def finish():
+    print(f"{passed} passed, {failed} failed", flush=True)
+    raise SystemExit(failed != 0)
+
+
+def give_up(what):
+    """Without an answer, everything behind it would only wait."""
+    expect(what, False, "no answer")
+    finish()
 
 
 def free_ports(count):
@@ -68,14 +80,14 @@ class Answer:
 
 
 class Client:
-    def __init__(self, *flags, transport="tcp", environment=None):
+    def __init__(self, *flags, transport="tcp"):
         names = ["shell_port", "control_port", "iopub_port", "stdin_port", "hb_port"]
         ports = dict(zip(names, free_ports(5) if transport == "tcp" else range(1, 6)))
         address = "127.0.0.1" if transport == "tcp" else FOLDER.name + "/" + uuid.uuid4().hex[:8]
-        file = pathlib.Path(FOLDER.name, uuid.uuid4().hex + ".json")
+        self.file = file = pathlib.Path(FOLDER.name, uuid.uuid4().hex + ".json")
         file.write_text(json.dumps({**ports, "transport": transport, "ip": address, "key": KEY.decode(), "signature_scheme": "hmac-sha256"}))
         self.process = subprocess.Popen([TERCET, "kernel", "-f", str(file), *flags], cwd=FOLDER.name, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                                        env={**os.environ, **(environment or {})})
+                                        env={**os.environ, "JPY_PARENT_PID": str(os.getpid())})   # it ends when this test does
         self.context, self.session = zmq.Context(), uuid.uuid4().hex
         connect = lambda kind, name: self.connected(kind, f"{transport}://{address}{':' if transport == 'tcp' else '-'}{ports[name]}")
         self.shell, self.control = connect(zmq.DEALER, "shell_port"), connect(zmq.DEALER, "control_port")
@@ -101,8 +113,8 @@ class Client:
             if self.receive_until(self.answers[number].complete, 200):
                 return
             if self.process.poll() is not None:
-                raise SystemExit("the kernel has not started: " + self.process.stderr.read().decode())
-        raise SystemExit("the kernel does not answer")
+                give_up("the kernel starts: " + self.process.stderr.read().decode())
+        give_up("the kernel answers")
 
     def send(self, channel, kind, content, key=KEY):
         number = uuid.uuid4().hex
@@ -138,16 +150,16 @@ class Client:
 
     def ask(self, kind, content=None, channel=None):
         answer = self.answers[self.send(channel or self.shell, kind, content or {})]
-        expect(f"{kind} is answered", self.receive_until(answer.complete), content)
-        return answer
+        return self.completed(answer, kind)
 
     def start(self, code, **more):
         return self.answers[self.send(self.shell, "execute_request", {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False, "stop_on_error": True, **more})]
 
     def run(self, code, **more):
-        answer = self.start(code, **more)
-        expect(f"an answer to {code[:60]!r}", self.receive_until(answer.complete))
-        return answer
+        return self.completed(self.start(code, **more), code[:60])
+
+    def completed(self, answer, what):
+        return answer if self.receive_until(answer.complete) else give_up(what)
 
     def printing(self, answer, text):
         """Waits until a running cell has printed."""
@@ -194,7 +206,7 @@ same("prints, then the value", (cell.printed(), cell.value(), cell.kinds()[-1]),
 cell = kernel.start('print("first")\nvar i = 0\nwhile true { i += 1 }')
 expect("a print is seen while the cell runs", kernel.printing(cell, "first\n") and not cell.reply, cell.printed())
 kernel.ask("interrupt_request", channel=kernel.control)
-kernel.receive_until(cell.complete)
+kernel.completed(cell, "interrupt of what prints")
 cell = kernel.run('for i in 0..200_000 { print("a line of some length with a number in it:", i) }')
 lines = cell.printed().split("\n")
 expect("many prints: all arrive, in order, in few messages", len(lines) == 200_001 and lines[199_999].endswith(": 199999") and len(cell.of("stream")) < 2000,
@@ -228,11 +240,11 @@ cell = kernel.run("1 / ", silent=True)
 same("a silent error", (cell.reply["status"], cell.kinds()), ("error", []))
 
 queue = [kernel.start('print("works")\nnothing_here'), kernel.start("var queued = 1"), kernel.start("queued")]
-expect("cells behind a failing one are answered", kernel.receive_until(lambda: all(c.complete() for c in queue)), [c.reply for c in queue])
+[kernel.completed(c, "cells behind a failing one") for c in queue]
 same("... as aborted", [c.reply and c.reply["status"] for c in queue], ["error", "aborted", "aborted"])
 expect("... and have not run", kernel.run("queued").reply["ename"] == "name" and [s["execution_state"] for s in queue[1].of("status")] == ["busy", "idle"], queue[1].published)
 queue = [kernel.start("nothing_here", stop_on_error=False), kernel.start("x", stop_on_error=False)]
-kernel.receive_until(lambda: all(c.complete() for c in queue))
+[kernel.completed(c, "cells behind a failing one") for c in queue]
 same("unless all are to run", queue[1].value(), "i32[3] [1, 2, 3]")
 
 # ---- commands of the prompt ----
@@ -307,9 +319,9 @@ for what, code in ENDLESS.items():
             same("the reply to an interrupt", kernel.ask("interrupt_request", channel=kernel.control).reply_type, "interrupt_reply")
         else:
             kernel.process.send_signal(signal.SIGINT)
-        stopped = kernel.receive_until(cell.complete)
+        kernel.completed(cell, f"{what}: stopped by {way}")
         took = time.monotonic() - begin
-        expect(f"{what}: stopped by {way}", stopped and cell.reply["status"] == "error" and cell.reply["ename"] == "interrupt", cell.reply)
+        expect(f"{what}: stopped by {way}", cell.reply["status"] == "error" and cell.reply["ename"] == "interrupt", cell.reply)
         expect(f"{what}: stopped soon", took < 1, took)     # about 10 ms; a machine may be busy
         same(f"{what}: the next cell runs", kernel.run("x").value(), "i32[3] [1, 2, 3]")
 kernel.ask("interrupt_request", channel=kernel.control)
@@ -349,6 +361,17 @@ same("a new kernel, with flags", again.run('fn f(x) = x + 1\nf(1)').value(), "i3
 again.process.terminate()
 same("SIGTERM", again.ends(), -signal.SIGTERM)
 
+orphan = subprocess.run([sys.executable, "-c", """if True:
+    import os, subprocess, sys, time
+    kernel = subprocess.Popen(sys.argv[1:], env={**os.environ, "JPY_PARENT_PID": str(os.getpid())}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    print(kernel.pid if kernel.poll() is None else "has not started")
+""", TERCET, "kernel", "-f", str(running.file)], capture_output=True, text=True).stdout.strip()
+end = time.monotonic() + 20
+while os.path.exists("/proc/" + orphan) and time.monotonic() < end:
+    time.sleep(0.1)
+expect("a kernel whose notebook is gone ends", orphan.isdigit() and not os.path.exists("/proc/" + orphan), orphan)
+
 # ---- the command ----
 def tercet(*arguments, **environment):
     done = subprocess.run([TERCET, *arguments], capture_output=True, text=True, env={**os.environ, **environment}, timeout=60)
@@ -378,5 +401,4 @@ alone.chmod(0o755)
 done = subprocess.run([alone, "kernel", "-f", "x"], capture_output=True, text=True)
 expect("a build without the kernel", done.returncode == 1 and "xeus" in done.stderr and "tercet-kernel" in done.stderr, done)
 
-print(f"{passed} passed, {failed} failed")
-raise SystemExit(failed != 0)
+finish()
