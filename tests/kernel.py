@@ -371,6 +371,8 @@ end = time.monotonic() + 20
 while os.path.exists("/proc/" + orphan) and time.monotonic() < end:
     time.sleep(0.1)
 expect("a kernel whose notebook is gone ends", orphan.isdigit() and not os.path.exists("/proc/" + orphan), orphan)
+if orphan.isdigit() and os.path.exists("/proc/" + orphan):
+    os.kill(int(orphan), signal.SIGKILL)
 
 # ---- the command ----
 def tercet(*arguments, **environment):
