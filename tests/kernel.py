@@ -347,8 +347,9 @@ payload = kernel.run(":quit").reply["payload"]
 same(":quit asks the notebook to leave", payload, [{"source": "ask_exit", "keepkernel": False}])
 
 # ---- the end ----
-answer = kernel.ask("shutdown_request", {"restart": False}, channel=kernel.control)
-same("shutdown", (answer.reply["restart"], kernel.ends()), (False, 0))
+answer = kernel.answers[kernel.send(kernel.control, "shutdown_request", {"restart": False})]
+expect("shutdown is answered", kernel.receive_until(lambda: answer.reply) and answer.reply["restart"] is False, answer.reply)
+same("shutdown", kernel.ends(), 0)
 
 running = Client(transport="ipc")
 cell = running.start('print("running")\nwhile true {}')

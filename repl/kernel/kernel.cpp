@@ -31,24 +31,21 @@ Options without_bar(Options options) {
   return options;
 }
 
-Kernel* to_release = nullptr;   // at exit
-
 }  // namespace
 
-Kernel::Kernel(const Options& options, History& history)
-    : history_(history), cell_([this](const std::string& text) { publish_stream("stdout", text); }) {
-  driver_.emplace(without_bar(options), cell_);
-}
+Kernel::Kernel(const Options& options, History& history, void (*at_exit)())
+    : history_(history),
+      cell_([this](const std::string& text) { publish_stream("stdout", text); }),
+      driver_(without_bar(options), cell_),
+      at_exit_(at_exit) {}
 
-void Kernel::interrupt() { driver_->interrupt(); }
-
-void Kernel::release() { driver_.reset(); }
+void Kernel::interrupt() { driver_.interrupt(); }
 
 bool Kernel::run(const std::string& code, const std::string& name) {
   const std::string input = trimmed(code);
   if (input.empty()) return true;
-  if (is_command(input)) return run_command(*driver_, input);
-  driver_->run(with_last_value(code), name, Driver::Show::TypeAndValue);
+  if (is_command(input)) return run_command(driver_, input);
+  driver_.run(with_last_value(code), name, Driver::Show::TypeAndValue);
   return true;
 }
 
@@ -83,7 +80,7 @@ nl::json Kernel::values_of(const json& expressions) {
   json values = json::object();
   for (const auto& [name, expression] : expressions.items()) {
     cell_.begin(true);
-    driver_->run(expression.get<std::string>(), name, Driver::Show::Value);
+    driver_.run(expression.get<std::string>(), name, Driver::Show::Value);
     if (cell_.error()) values[name] = reply_of_error(true);
     else values[name] = {{"status", "ok"}, {"data", as_data(cell_.value().value_or(""))}, {"metadata", json::object()}};
   }
@@ -93,7 +90,7 @@ nl::json Kernel::values_of(const json& expressions) {
 nl::json Kernel::complete_request_impl(const std::string& code, int cursor) {
   const std::string before = code.substr(0, offset_of(code, cursor)), word = word_to_complete(before);
   const int end = code_points(before);
-  return xeus::create_complete_reply(completions_of(*driver_, word), end - code_points(word), end);
+  return xeus::create_complete_reply(completions_of(driver_, word), end - code_points(word), end);
 }
 
 nl::json Kernel::inspect_request_impl(const std::string& code, int cursor, int) {
@@ -101,14 +98,14 @@ nl::json Kernel::inspect_request_impl(const std::string& code, int cursor, int) 
   const size_t at = offset_of(code, cursor);
   std::string name = text.word_at(at).name;
   if (name.empty() && at > 0 && code[at - 1] == '(') name = text.word_at(at - 1).name;   // behind "sum(": its arguments are asked for
-  const std::optional<std::string> help = name.empty() ? std::nullopt : driver_->help(name);
+  const std::optional<std::string> help = name.empty() ? std::nullopt : driver_.help(name);
   return xeus::create_inspect_reply(help.has_value(), help ? as_data(*help) : json::object());
 }
 
 nl::json Kernel::is_complete_request_impl(const std::string& code) {
   if (is_command(trimmed(code))) return xeus::create_is_complete_reply("complete");
-  if (driver_->is_incomplete(code)) return xeus::create_is_complete_reply("incomplete", "  ");
-  return xeus::create_is_complete_reply(driver_->is_wrong_syntax(with_last_value(code)) ? "invalid" : "complete");
+  if (driver_.is_incomplete(code)) return xeus::create_is_complete_reply("incomplete", "  ");
+  return xeus::create_is_complete_reply(driver_.is_wrong_syntax(with_last_value(code)) ? "invalid" : "complete");
 }
 
 nl::json Kernel::kernel_info_request_impl() {
@@ -120,9 +117,7 @@ nl::json Kernel::kernel_info_request_impl() {
 void Kernel::shutdown_request_impl() {
   stopping_ = true;
   interrupt();
-  // xeus ends the process by exit(). What is registered last runs first: while all that the session needs is still there.
-  to_release = this;
-  std::atexit([] { to_release->release(); });
+  std::atexit(at_exit_);        // what is registered last runs first: while all that it needs is still there
 }
 
 }  // namespace tercet

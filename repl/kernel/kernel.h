@@ -4,7 +4,6 @@
 // interrupts and shutdowns, which come while a cell runs.
 #pragma once
 #include <atomic>
-#include <optional>
 #include <xeus/xinterpreter.hpp>
 
 #include "repl/driver.h"
@@ -15,13 +14,11 @@ namespace tercet {
 
 class Kernel final : public xeus::xinterpreter {
  public:
-  /// `history` must live as long.
-  Kernel(const Options& options, History& history);
+  /// `history` must live as long. `at_exit` is registered for the end of the process when a shutdown is asked for.
+  Kernel(const Options& options, History& history, void (*at_exit)());
 
   /// Stops the cell that runs, if one does. From any thread.
   void interrupt();
-  /// Releases the session and what was compiled: before the process ends, when no request can come any more.
-  void release();
 
  private:
   using json = nl::json;
@@ -40,7 +37,8 @@ class Kernel final : public xeus::xinterpreter {
 
   History& history_;
   CellDisplay cell_;
-  std::optional<Driver> driver_;
+  Driver driver_;
+  void (*at_exit_)();
   std::atomic<bool> stopping_ = false;
 };
 

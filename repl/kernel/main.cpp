@@ -2,6 +2,7 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <xeus/xkernel.hpp>
 #include <zmq.hpp>
 
@@ -14,16 +15,30 @@ namespace {
 
 using namespace tercet;
 
+/// xeus ends the process by exit(), from within start(), so that no scope is left. Without this the last replies might not be sent, and
+/// the compiler's thread would run on while the process is taken down.
+std::unique_ptr<xeus::xkernel> server;
+std::mutex releasing;            // Ctrl-C may come meanwhile
+
+void release_all() {
+  std::lock_guard lock(releasing);
+  server.reset();
+}
+
 int serve(const Options& options) {
   auto history = std::make_unique<History>();
-  auto interpreter = std::make_unique<Kernel>(options, *history);
+  auto interpreter = std::make_unique<Kernel>(options, *history, release_all);
   Kernel& kernel = *interpreter;
-  xeus::xkernel server(xeus::load_configuration(options.connection_file), xeus::get_user_name(), xeus::make_context<zmq::context_t>(),
-                       std::move(interpreter), make_kernel_server, std::move(history), nullptr, xeus::make_null_debugger,
-                       nl::json::object(), nl::json::error_handler_t::replace);
-  static_cast<KernelServer&>(server.get_server()).on_interrupt = [&] { kernel.interrupt(); };
-  watch_interrupts([&] { kernel.interrupt(); });
-  server.start();               // ends the process when it is told to
+  server = std::make_unique<xeus::xkernel>(xeus::load_configuration(options.connection_file), xeus::get_user_name(),
+                                           xeus::make_context<zmq::context_t>(), std::move(interpreter), make_kernel_server,
+                                           std::move(history), nullptr, xeus::make_null_debugger, nl::json::object(),
+                                           nl::json::error_handler_t::replace);
+  static_cast<KernelServer&>(server->get_server()).on_interrupt = [&] { kernel.interrupt(); };
+  watch_interrupts([&kernel] {
+    std::lock_guard lock(releasing);
+    if (server) kernel.interrupt();
+  });
+  server->start();
   return exit_ok;
 }
 
