@@ -68,7 +68,8 @@ int install(const std::string& prefix) {
 int run_kernel_command(const Options& options, char** argv) {
   const fs::path program = own_path().replace_filename("tercet-kernel");
   if (access(program.c_str(), X_OK) != 0)
-    return fail("the Jupyter kernel is not here: \"" + program.string() + "\" is missing. It is built with Tercet where the library xeus is installed (Debian: xeus-dev)");
+    return fail("the Jupyter kernel is not here: \"" + program.string() + "\" is missing. It is built with Tercet where the library xeus "
+                "is installed (Debian: xeus-dev)");
   if (options.install) return install(options.prefix);
   execv(program.c_str(), argv);
   return fail("cannot start \"" + program.string() + "\": " + std::strerror(errno));

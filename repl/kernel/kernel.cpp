@@ -73,7 +73,8 @@ nl::json Kernel::execute_request_impl(int number, const std::string& code, bool 
 nl::json Kernel::reply_of_error(bool silent) {
   const CellError& error = *cell_.error();
   if (!silent) publish_execution_error(error.name, error.message, error.lines);
-  return {{"status", "error"}, {"ename", error.name}, {"evalue", error.message}, {"traceback", error.lines}};   // xeus 2.4's helper mixes them up
+  // By hand: the helper of xeus 2.4 takes the message for the name.
+  return {{"status", "error"}, {"ename", error.name}, {"evalue", error.message}, {"traceback", error.lines}};
 }
 
 nl::json Kernel::values_of(const json& expressions) {

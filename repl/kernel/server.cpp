@@ -31,7 +31,8 @@ void KernelServer::send_shell_impl(xeus::xmessage reply) {
 
 void KernelServer::publish_status(const xeus::xmessage& reply, const char* status) {
   nl::json header = xeus::make_header("status", reply.header().value("username", ""), reply.header().value("session", ""));
-  publish_impl(xeus::xpub_message("status", std::move(header), reply.parent_header(), nl::json::object(), {{"execution_state", status}}, {}),
+  nl::json content = {{"execution_state", status}};
+  publish_impl(xeus::xpub_message("status", std::move(header), reply.parent_header(), nl::json::object(), std::move(content), {}),
                xeus::channel::SHELL);
 }
 
