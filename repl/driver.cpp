@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <iostream>
 #include <tercet/tercet.hpp>
 
 #include "repl/cache.h"
@@ -14,10 +14,9 @@
 namespace tercet {
 
 struct Driver::State {
-  explicit State(const Options& o)
-      : options(o), engine({.threads = o.threads, .simd_bits = o.simd_bits, .cache = cache_directory(), .optimize = o.optimize_when(), .compile_loops = o.compile_loops_when()}) {
+  State(const Options& o, Display& d)
+      : options(o), display(d), engine({.threads = o.threads, .simd_bits = o.simd_bits, .cache = cache_directory(), .optimize = o.optimize_when(), .compile_loops = o.compile_loops_when()}) {
     start();
-    on_interrupt([](void* state) { static_cast<State*>(state)->session->interrupt(); }, this);
   }
 
   void start() {
@@ -25,7 +24,7 @@ struct Driver::State {
     auto write = [this](std::string_view text) {
       if (muted) return;
       bar.clear();
-      std::cout << text;
+      display.print(text);
     };
     std::function<void(const tct_progress*, const tct_progress*)> show_progress;
     if (options.progress && ProgressBar::is_possible())
@@ -33,6 +32,7 @@ struct Driver::State {
         if (!loop) bar.ended();
         else if (!muted) bar.advanced(*loop, inner);
       };
+    while (session_in_use.test_and_set()) {}
     session.emplace(engine, SessionOptions{.limits = {.memory_bytes = options.memory_bytes, .files = true},
                                            .write = write,
                                            .progress = show_progress,
@@ -40,6 +40,13 @@ struct Driver::State {
                                            .jit_all = options.jit_all,
                                            .devices = static_cast<int>(devices),
                                            .device_timeout_s = options.device_timeout});
+    session_in_use.clear();
+  }
+  /// In a signal handler nothing may wait; and nothing runs in a session that is being replaced.
+  void interrupt() {
+    if (session_in_use.test_and_set()) return;
+    session->interrupt();
+    session_in_use.clear();
   }
 
   Result<Value> run(const std::string& text, const std::string& name) {
@@ -53,38 +60,43 @@ struct Driver::State {
   }
 
   int report(const Error& error) {
-    std::cout.flush();
-    std::cerr << (error.get() ? error.render() : "error[limit]: out of memory\n");
+    display.error(error);
     return error.status() == TCT_ERR_INTERRUPTED ? exit_interrupted : exit_failed;
   }
   int show(const Result<std::string>& text) {
     if (!text) return report(text.error());
-    std::cout << *text;
+    display.print(*text);
     return exit_ok;
   }
 
   Options options;
+  Display& display;
   Engine engine;
   ProgressBar bar;
   std::optional<Session> session;
+  std::atomic_flag session_in_use;   // being replaced, or interrupted
   bool muted = false;
 };
 
-Driver::Driver(const Options& options) : state_(std::make_unique<State>(options)) {}
+Driver::Driver(const Options& options, Display& display) : state_(std::make_unique<State>(options, display)) {}
 Driver::~Driver() = default;
 
 int Driver::run(const std::string& text, const std::string& name, Show show) {
   Result<Value> value = state_->run(text, name);
   if (!value) return state_->report(value.error());
   if (*value && show != Show::Nothing) {
-    std::cout << (show == Show::Value ? value->text() : value->echo()) << "\n";
+    state_->display.value(show == Show::Value ? value->text() : value->echo());
     if (show == Show::TypeAndValue) state_->session->set("ans", *value);
   }
-  std::cout.flush();
   return exit_ok;
 }
 
 bool Driver::is_incomplete(const std::string& text) const { return tercet::is_incomplete(text); }
+
+bool Driver::is_wrong_syntax(const std::string& text) const {
+  Result<std::string> tree = state_->session->try_show(text, "input", "ast");
+  return !tree && tree.error().code() == "syntax";
+}
 
 int Driver::check(const std::string& text, const std::string& name) {
   Session::Checked checked = state_->session->check(text, name);
@@ -106,7 +118,7 @@ int Driver::show_type(const std::string& expression) {
   Result<Value> value = state_->measure(expression, ":type");
   state_->muted = false;
   if (!value) return state_->report(value.error());
-  std::cout << (*value ? value->full_type() : "()") << std::endl;
+  state_->display.print(fmt::format("{}\n", *value ? value->full_type() : "()"));
   return exit_ok;
 }
 
@@ -124,12 +136,12 @@ int Driver::show_time(const std::string& expression) {
   while (value && total < 500 && times.size() < 100) total += times.emplace_back(run_once());
   state_->muted = false;
   if (!value) return state_->report(value.error());
-  std::cout << fmt::format("first {:.3g} ms", first);
+  std::string text = fmt::format("first {:.3g} ms", first);
   if (!times.empty()) {
     std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
-    std::cout << fmt::format(", then {:.3g} ms (median of {})", times[times.size() / 2], times.size());
+    text += fmt::format(", then {:.3g} ms (median of {})", times[times.size() / 2], times.size());
   }
-  std::cout << std::endl;
+  state_->display.print(text + "\n");
   return exit_ok;
 }
 
@@ -144,7 +156,7 @@ int Driver::show_explain(const std::string& expression) {
     if (depth == 0) break;
   }
   if (expression.empty() || expression.back() != ')' || open == 0 || open == std::string::npos) {
-    std::cerr << "usage: :explain F(ARGS…)\n";
+    state_->display.complain("usage: :explain F(ARGS…)");
     return exit_usage;
   }
   std::string arguments = expression.substr(open + 1, expression.size() - open - 2);
@@ -155,15 +167,25 @@ int Driver::show_explain(const std::string& expression) {
 int Driver::show_help(const std::string& name) {
   Result<std::string> text = state_->session->try_help(name);
   if (text) {
-    std::cout << *text << std::endl;
+    state_->display.print(*text + "\n");
     return exit_ok;
   }
-  std::cerr << text.error().message() << "\n";
+  state_->display.complain(text.error().message());
   return exit_failed;
+}
+
+std::optional<std::string> Driver::help(const std::string& name) const {
+  Result<std::string> text = state_->session->try_help(name);
+  if (!text) return std::nullopt;
+  return *text;
 }
 
 void Driver::reset() { state_->start(); }
 
 std::vector<std::string> Driver::completions(const std::string& prefix) const { return state_->session->complete(prefix); }
+
+Display& Driver::display() const { return state_->display; }
+
+void Driver::interrupt() { state_->interrupt(); }
 
 }  // namespace tercet

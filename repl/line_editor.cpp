@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "repl/input.h"
 #include "repl/interrupt.h"
 
 namespace tercet {
@@ -34,10 +35,6 @@ LineEditor::State* state_of(EditLine* edit) {
 
 char* prompt_of(EditLine* edit) { return state_of(edit)->prompt.data(); }
 
-bool is_name_byte(char c) {
-  return static_cast<unsigned char>(c) >= 0x80 || c == '_' || c == ':' || c == '.' || std::isalnum(static_cast<unsigned char>(c));
-}
-
 /// What all candidates have in common beyond the first `size` bytes.
 std::string common_rest(const std::vector<std::string>& words, size_t size) {
   std::string rest = words.front().substr(size);
@@ -52,9 +49,7 @@ std::string common_rest(const std::vector<std::string>& words, size_t size) {
 /// The tab key: inserts what is certain, else lists the candidates under the line.
 unsigned char complete(EditLine* edit, int) {
   const LineInfo* line = el_line(edit);
-  const char* begin = line->cursor;
-  while (begin > line->buffer && is_name_byte(begin[-1])) --begin;
-  std::string prefix(begin, line->cursor);
+  const std::string prefix = word_to_complete({line->buffer, static_cast<size_t>(line->cursor - line->buffer)});
   std::vector<std::string> words = state_of(edit)->completer(prefix);
   if (words.empty()) return prefix.empty() && el_insertstr(edit, "  ") == 0 ? CC_REFRESH : CC_ERROR;
   std::string rest = common_rest(words, prefix.size());

@@ -4,8 +4,11 @@
 
 #include "repl/bench_command.h"
 #include "repl/cache.h"
+#include "repl/display.h"
 #include "repl/driver.h"
 #include "repl/format_command.h"
+#include "repl/interrupt.h"
+#include "repl/kernel_command.h"
 #include "repl/lsp_command.h"
 #include "repl/options.h"
 #include "repl/program_files.h"
@@ -44,7 +47,10 @@ int main(int argc, char** argv) {
   if (options.command == Command::Test) return run_test_command(options);
   if (options.command == Command::Bench) return run_bench_command(options);
   if (options.command == Command::Lsp) return run_lsp_command(std::cin, std::cout);
-  Driver driver(options);
+  if (options.command == Command::Kernel) return run_kernel_command(options, argv);
+  TerminalDisplay terminal;
+  Driver driver(options, terminal);
+  on_interrupt([](void* d) { static_cast<Driver*>(d)->interrupt(); }, &driver);
   switch (options.command) {
     case Command::Prompt: status = run_prompt(driver); break;
     case Command::Evaluate: status = evaluate(driver, options); break;

@@ -26,6 +26,19 @@ void add_common(CLI::App* app, Options* o) {
       ->check(CLI::PositiveNumber);
 }
 
+void add_kernel(CLI::App* kernel, Options* o) {
+  kernel->add_option("-f,--connection", o->connection_file, "The connection file, which Jupyter names");
+  add_common(kernel, o);
+  CLI::App* install = kernel->add_subcommand("install", "Write the kernelspec, by which Jupyter finds the kernel");
+  CLI::Option* user = install->add_flag("--user")->description("For this user (default)");
+  install->add_option("--prefix", o->prefix, "For an installation in this folder, as in /usr/local or a virtual environment")->excludes(user);
+  install->callback([o] { o->install = true; });
+  kernel->require_subcommand(0, 1);
+  kernel->callback([o] {
+    if (!o->install && o->connection_file.empty()) throw CLI::RequiredError("--connection FILE");
+  });
+}
+
 /// Takes FILE and the program's arguments from what CLI11 left over.
 void take_file(const CLI::App* app, Options* o) {
   std::vector<std::string> rest = app->remaining();
@@ -70,6 +83,8 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
   CLI::App* lsp = app.add_subcommand("lsp", "Serve an editor by the language server protocol on standard input and output");
   bool stdio = true;
   lsp->add_flag("--stdio", stdio, "As editors say it; there is no other way");
+  CLI::App* kernel = app.add_subcommand("kernel", "Serve a notebook (Jupyter starts it so); tercet kernel install tells Jupyter of it");
+  add_kernel(kernel, o);
   for (CLI::App* command : {run, check}) command->prefix_command();
   std::string ir_file;
   ir->add_option("FILE", ir_file, "The program")->required();
@@ -85,6 +100,7 @@ bool read_options(int argc, char** argv, Options* o, int* status) {
     else if (*test) o->command = Command::Test;
     else if (*bench) o->command = Command::Bench, o->file = bench_file;
     else if (*lsp) o->command = Command::Lsp;
+    else if (*kernel) o->command = Command::Kernel;
     else if (*ir) o->command = Command::Ir, o->file = ir_file;
     else if (!o->expressions.empty()) o->command = Command::Evaluate, o->arguments = app.remaining();
     else if (!app.remaining().empty()) o->command = Command::Run, take_file(&app, o);

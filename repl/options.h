@@ -8,7 +8,7 @@
 
 namespace tercet {
 
-enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache, Format, Test, Bench, Lsp };
+enum class Command : uint8_t { Prompt, Run, Evaluate, Check, Ir, Cache, Format, Test, Bench, Lsp, Kernel };
 
 struct Options {
   Command command = Command::Prompt;
@@ -22,6 +22,10 @@ struct Options {
   double seconds = 1;                     // Bench: for each function
   std::string filter;                     // Bench: part of the names to run
   std::string cache_action;               // Cache: "info" or "clear"
+  // Kernel
+  std::string connection_file;            // of the notebook that starts it
+  bool install = false;                   // tell Jupyter of the kernel instead
+  std::string prefix;                     // where; "": for this user
   // for all
   int threads = 0;                        // 0: as many as the process may use
   int simd_bits = 0;                      // 0: the widest of this machine

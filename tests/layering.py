@@ -35,6 +35,7 @@ FENCES = {
     r"utf8proc\.h": ["grammar", "interpreter/runtime"],
     r"(zlib|zstd)\.h": ["interpreter/runtime"],
     r"mpi\.h": ["interpreter/runtime"],
+    r"xeus/|nlohmann/|zmq": ["repl/kernel"],
     r"CLI/|histedit\.h|editline/": ["repl"],
 }
 # ... and those that one .cpp alone may name, so that they never reach a header.
