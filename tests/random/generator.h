@@ -91,7 +91,7 @@ class Generator {
   Code as(const Ty& t, Code e);
 
  private:
-  Code any_statement(Scope& s, int depth), loop(Scope& s, int depth), conditional(Scope& s, int depth), assignment(Scope& s, int depth), print_statement(Scope& s, int depth);
+  Code any_statement(Scope& s, int depth), loop(Scope& s, int depth), loop_of_elements(Scope& s), conditional(Scope& s, int depth), assignment(Scope& s, int depth), print_statement(Scope& s, int depth);
   int names_ = 0;
 };
 

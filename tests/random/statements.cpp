@@ -101,7 +101,36 @@ Code Generator::conditional(Scope& s, int depth) {
   return statement("if $ {\n$} else {\n$}\n", {c, a, sequence(statements(no, rng.between(1, 2), depth - 1))});
 }
 
+/// A loop that reads and writes single elements of an array, as tables and counters are filled, and some of what it filled.
+/// The array has more elements than lanes of such a loop would take steps together for.
+Code Generator::loop_of_elements(Scope& s) {
+  const int n = rng.chance(70) ? 20 : 3, steps = rng.between(1, 9), given = rng.between(1, 3);
+  const Ty element{rng.pick({DType::I32, DType::F32, DType::I64, DType::F64}), {}}, number{DType::I32, {}};
+  const std::string table = fresh("t"), i = fresh("k"), at = fresh("w"), out = fresh("v");
+  Scope in = s;
+  in.variables.push_back({"i32(" + i + ")", number});
+  in.variables.push_back({"i32(" + at + ")", number});
+  auto place = [&](bool target) {
+    const std::string text = fmt::format("{}[$ % {}]", table, n);
+    const std::vector<Code> index{rng.chance(60) ? code(number, rng.pick({i, at, "(" + i + " + " + at + ")"})) : leaf(number, in)};
+    return target ? fixed(text, index) : code(element, text, index);
+  };
+  std::vector<Code> body{fixed(fmt::format("let {} = {} * 3 % 7\n", at, i))};
+  for (int writes = rng.between(1, 2); writes-- > 0;) {
+    Code value = code(element, rng.pick({"($ + $)", "maximum($, $)", "($ * $)", "($ - $)"}), {place(false), rng.chance(50) ? place(false) : leaf(element, in)});
+    Code write = statement(rng.pick({"$ = $\n", "$ += $\n"}), {place(true), value});
+    body.push_back(rng.chance(30) ? statement("if $ < $ {\n$}\n", {leaf(number, in), leaf(number, in), write}) : write);
+  }
+  const std::string dtype = name_of(element.dtype);
+  Code made = fixed(fmt::format("var {} = full([{}], $, dtype={})\n", table, n, dtype), {leaf(element, s)});
+  Code loop = statement(fmt::format("for {} in 0..{} {{\n$}}\n", i, size(steps, s)), {sequence(body)});
+  Code result = fixed(fmt::format("let {} = {}[:{}]\n", out, table, given));
+  s.variables.push_back({out, {element.dtype, {given}}});
+  return sequence({made, loop, result});
+}
+
 Code Generator::loop(Scope& s, int depth) {
+  if (rng.chance(40)) return loop_of_elements(s);
   Scope in = s;
   in.in_loop = true;
   std::string i = fresh("k");
