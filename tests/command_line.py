@@ -397,6 +397,9 @@ HOSTILE = {
     "an axis out of all ranges": ("print(sum([1], axis=9223372036854775807))", "shape"),
     "a window that overflows": ("let k = 9223372036854775807\nprint([1, 2, 3][k : k + 2])", "index"),
     "steps that overflow": ("print([1, 2, 3][::9223372036854775807], [1, 2, 3][::-9223372036854775807])", ""),
+    "a long chain of texts": ('let x = "a"\nlet y = ' + " + ".join(["x"] * 80_000) + "\nprint(len(y))", ""),
+    "a text of many holes": ('let x = 1\nprint(len(f"' + "{x}" * 80_000 + '"))', ""),
+    "a text doubled again and again": ('fn f() {\nlet s0 = ""\n' + "".join(f"let s{i + 1} = s{i} + s{i}\n" for i in range(60)) + 's60 == ""\n}\nprint(f())', ""),
     "too many axes": ("print(reshape([1], (" + "1, " * 70 + "1)))", "limit"),
     "too many devices": ("print(pmap[devices=1000000](x => x)(arange(1000000)))", "device"),
 }

@@ -172,7 +172,13 @@ void ProgramFrame::run_step(const CopyStep& step) {
 }
 
 std::vector<Array> ProgramFrame::operands_of(const Op& op) {
+  constexpr size_t few = 8;   // of many, comparing each with all others takes longer than sharing them for a moment
   std::vector<Array> operands;
+  if (op.inputs.size() > few) {
+    for (ValueId v : op.inputs) operands.push_back(values_[v]);
+    for (ValueId v : step_->dies) values_[v] = Array{};
+    return operands;
+  }
   for (size_t k = 0; k < op.inputs.size(); ++k) {
     ValueId v = op.inputs[k];
     bool last = std::find(step_->dies.begin(), step_->dies.end(), v) != step_->dies.end();

@@ -32,16 +32,16 @@ bool Elaborator::static_bool(const Sym& value, const char* what) {
 
 namespace {
 
-/// A value that is known while elaborating: a constant, or texts put together from constants.
-std::optional<Array> known_value(const Builder& b, ValueId id) {
+/// A value that is known while elaborating: a constant, or texts put together from up to `parts_left` constants.
+std::optional<Array> known_value(const Builder& b, ValueId id, int& parts_left) {
   const Op* op = b.definition(id);
-  if (!op) return std::nullopt;
+  if (!op || parts_left-- <= 0) return std::nullopt;
   if (op->def == &constant_op) return op->attrs.get<Array>("value");
   bool joins = op->def == find_op("format_text");
   if (!joins && op->def != find_op("concat_text")) return std::nullopt;
   std::vector<Array> parts;
   for (ValueId v : op->inputs) {
-    std::optional<Array> part = known_value(b, v);
+    std::optional<Array> part = known_value(b, v, parts_left);
     if (!part || part->rank() != 0) return std::nullopt;
     parts.push_back(std::move(*part));
   }
@@ -56,7 +56,8 @@ std::optional<Array> known_value(const Builder& b, ValueId id) {
 
 std::optional<std::string> Elaborator::known_string(const Leaf& x) const {
   if (!x.frame || x.type.dtype != DType::Str || x.type.rank() != 0) return std::nullopt;
-  std::optional<Array> value = known_value(x.frame->builder(), x.id);
+  int most_parts = 1000;
+  std::optional<Array> value = known_value(x.frame->builder(), x.id, most_parts);
   if (!value) return std::nullopt;
   return std::string(value->data<StringRef>()->view());
 }

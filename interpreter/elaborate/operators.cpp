@@ -268,7 +268,8 @@ Leaf Elaborator::binary(BinaryOp op, const Leaf& a, const Leaf& b) {
     if ((!is_comparison(op) && !joins) || a.type.dtype != b.type.dtype)
       error(Kind::Type, fmt::format("`{}` does not take {} and {}", ast::spelling(op), describe(a), describe(b)),
             joins ? "put values into text with an f-string: f\"{x}\"" : "");
-    if (auto x = known_string(a), y = known_string(b); x && y && !joins) return bool_leaf(*fold_comparison(op, x->compare(*y), 0));
+    if (!joins)
+      if (auto x = known_string(a), y = known_string(b); x && y) return bool_leaf(*fold_comparison(op, x->compare(*y), 0));
     std::array<Leaf, 2> both{a, b};
     std::vector<Dim> dims = common_dims(both);
     return emit(joins ? *find_op("concat_text") : *row.op, {use(broadcast_to(a, dims)), use(broadcast_to(b, dims))});

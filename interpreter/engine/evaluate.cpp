@@ -13,6 +13,17 @@ Array take(std::vector<Array>& values, const Op& op, size_t operand, bool last) 
   return last ? std::move(values[v]) : values[v];
 }
 
+/// All operands of operation `i`.
+void take_all(std::vector<Array>& values, const Op& op, uint32_t i, const std::vector<uint32_t>& last_use, std::vector<Array>& operands) {
+  constexpr size_t few = 8;   // of many, comparing each with all others takes longer than sharing them for a moment
+  operands.clear();
+  const bool many = op.inputs.size() > few;
+  for (size_t k = 0; k < op.inputs.size(); ++k) operands.push_back(take(values, op, k, !many && last_use[op.inputs[k]] == i));
+  if (many)
+    for (ValueId v : op.inputs)
+      if (last_use[v] == i) values[v] = {};
+}
+
 }  // namespace
 
 void bind_shape(DimEnv& env, const std::vector<Dim>& dims, const Shape& shape) {
@@ -34,8 +45,7 @@ std::vector<Array> evaluate(const Function& f, EvalContext& context, std::vector
   for (uint32_t i = 0; i < f.ops.size(); ++i) {
     const Op& op = f.ops[i];
     context.poll();
-    operands.clear();
-    for (size_t k = 0; k < op.inputs.size(); ++k) operands.push_back(take(values, op, k, last[op.inputs[k]] == i));
+    take_all(values, op, i, last, operands);
     std::vector<Array> results = op.def->eval(context, f, op, operands);
     for (uint32_t k = 0; k < op.outputs; ++k)
       if (last[op.output(k)] > i) values[op.output(k)] = std::move(results[k]);
