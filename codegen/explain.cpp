@@ -321,6 +321,7 @@ class ProgramText {
     }
     std::string what = bodies.empty() ? "on whole arrays" : fmt::format("runs {} {}", bodies.size() == 1 ? "body" : "bodies", fmt::join(bodies, ", "));
     if (step.loop >= 0) what += "; in one piece of machine code where each of their kernels is small";
+    if (step.loop >= 0 && op.attrs.get_or<bool>("lanes", false) && options_.threads > 1) what += fmt::format(", lanes side by side on {} threads", options_.threads);
     if (!step.why_stepwise.empty()) what += "; step by step, since " + step.why_stepwise;
     if (auto kept = static_cast<uint32_t>(op.attrs.get_or<int64_t>("kept", 0))) {   // a loop's stacked results for its backward step
       Bytes stacked = 0;

@@ -127,6 +127,14 @@ TEST_CASE("sizes beyond i64 wrap, and those nested without end are an error", "[
   CHECK_THROWS_AS(round_trip(deep), Failure);
 }
 
+TEST_CASE("sizes that multiply without end are an error", "[ir]") {
+  Dim product(1), doubled = Dim::symbol("n"), shared = Dim::symbol("k");
+  CHECK_THROWS_AS([&] { for (int i = 0; i < 40; ++i) product = product * (Dim::symbol("a") + Dim::symbol("b")); }(), Failure);
+  CHECK_THROWS_AS([&] { for (int i = 0; i < 40; ++i) doubled = max(doubled, Dim::symbol("m")) + floordiv(doubled, Dim(3)); }(), Failure);
+  for (int i = 0; i < 1000; ++i) shared = floordiv(shared + Dim(1), Dim(2));   // nested as deep as a program may nest it
+  CHECK(shared.eval({{Dim::symbol("other").symbol_id(), 1}}) == std::nullopt);
+}
+
 TEST_CASE("no operation takes operands or attributes that are not there", "[ir]") {
   using Ints = std::vector<int64_t>;
   const Dim n = Dim::symbol("n");

@@ -101,6 +101,10 @@ class Stopping : public ReferenceContext {
   int left_;
 };
 
+/// A lane that never ends where e is above 20.
+const char* tables = "fn f(x: i32[n], e: i32) { var t = zeros([30], i32)\n var k = 0\n"
+                     " while k < e { t[k % 30] += x[k % n]\n k += if k == 20 { 0 } else { 1 } }\n t }\n";
+
 /// for i in 0..2 { an endless loop } as one piece: it never comes back to the outer loop.
 const char* endless_inside = "fn f(n: i32) { var s = 0\n for i in 0..2 { var j = 0\n while j < n { j = j * 2 } \n s += j }\n s }\n";
 
@@ -113,6 +117,36 @@ TEST_CASE("a loop as one piece is stopped inside an inner loop", "[loops][interr
   options.stop = [&] { return ++polls > 100; };
   Session session(std::move(options));
   Outcome out = session.run(session.add_source("test", std::string(endless_inside) + "jit(f)(10)\n"));
+  REQUIRE(!out.ok());
+  CHECK(out.diagnostics[0].kind == Kind::Interrupt);
+}
+
+TEST_CASE("lanes of a loop that writes elements are the steps of one piece; other loops take steps together", "[loops]") {
+  auto batch = [](const std::string& step, const std::string& start) {
+    return explain("fn f(x: i32[n]) { var t = " + start + "\n for i in 0..n { " + step + " }\n t }\nprint(explain(vmap f, reshape(arange(6), (3, 2))))");
+  };
+  auto by_lane = [](const std::string& explained) { return explained.find("lanes side by side") != std::string::npos; };
+  CHECK(by_lane(batch("t[x[i]] += 1", "zeros([30], i32)")));
+  CHECK(by_lane(batch("if x[i] > 1 { t[i, 0] = x[i] } else { t[0, i] = t[i, i] }", "zeros([30, 30], i32)")));
+  CHECK_FALSE(by_lane(batch("t = t * 3 + x[i]", "0")));                         // numbers fill vectors
+  CHECK_FALSE(by_lane(batch("t[x[i] % 3] += 1", "zeros([3], i32)")));           // and so do a few
+  CHECK_FALSE(by_lane(batch("t[i] = sum(t)", "zeros([30], i32)")));             // a whole array each step
+  CHECK_FALSE(by_lane(batch("t[i] = 1\n print(i)", "zeros([30], i32)")));
+}
+
+TEST_CASE("lanes on several threads are stopped", "[loops][interrupt]") {
+  std::atomic<bool> stop{false};
+  std::atomic<int> polls{0};
+  SessionOptions options;
+  options.backend = make_llvm_backend();
+  options.stop = [&] { return stop && ++polls > 100; };
+  Session session(std::move(options));
+  const std::string call = "jit(vmap f)(reshape(arange(4000), (1000, 4)), full([1000], ";
+  Outcome out = session.run(session.add_source("test", std::string(tables) + call + "20))[999]\n"));
+  INFO((out.ok() ? "" : out.diagnostics[0].message));
+  REQUIRE(out.ok());
+  stop = true;
+  out = session.run(session.add_source("test", call + "21))\n"));
   REQUIRE(!out.ok());
   CHECK(out.diagnostics[0].kind == Kind::Interrupt);
 }

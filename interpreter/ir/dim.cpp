@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/diagnostic.h"
 #include "interpreter/runtime/number.h"
 
 namespace tercet {
@@ -24,6 +25,23 @@ int compare_factors(const std::vector<DimAtomPtr>& a, const std::vector<DimAtomP
   for (size_t i = 0; i < a.size(); ++i)
     if (int c = compare_atoms(*a[i], *b[i])) return c;
   return 0;
+}
+
+constexpr int64_t most_parts = 20'000;   // of a size: products of sums multiply, and what they are made of is read as a tree
+
+[[noreturn]] void fail_many_parts() {
+  fail(Kind::Limit, {}, fmt::format("a size that is computed from others has more than {} parts", most_parts),
+       "give a size that is the result of many operations a name of its own: a parameter of a function, as in f(x: f32[n])");
+}
+
+/// Takes the parts of a size off `left`.
+void count_parts(const std::vector<DimTerm>& terms, int64_t& left) {
+  for (const DimTerm& t : terms) {
+    if ((left -= 1 + static_cast<int64_t>(t.factors.size())) < 0) fail_many_parts();
+    for (const DimAtomPtr& f : t.factors)
+      for (const Dim* operand : {&f->a, &f->b})
+        if (!operand->constant()) count_parts(operand->terms(), left);
+  }
 }
 
 /// Sorts, merges equal monomials and drops zeros.
@@ -99,6 +117,8 @@ Dim Dim::from_atom(DimAtomPtr atom) {
 }
 
 Dim Dim::from_terms(std::vector<DimTerm> terms) {
+  int64_t left = most_parts;
+  count_parts(terms, left);
   terms = canonical(std::move(terms));
   Dim d;
   if (terms.empty()) return d;
@@ -245,6 +265,7 @@ Dim operator*(const Dim& a, const Dim& b) {
   if (a.is(1)) return b;
   if (b.is(1)) return a;
   std::vector<DimTerm> left = a.terms(), right = b.terms(), terms;
+  if (static_cast<int64_t>(left.size() * right.size()) > most_parts) fail_many_parts();
   for (const DimTerm& x : left)
     for (const DimTerm& y : right) {
       DimTerm t{wrap_mul(x.coefficient, y.coefficient), x.factors};
