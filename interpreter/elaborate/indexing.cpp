@@ -309,7 +309,55 @@ template <class P> Dims result_dims(const std::vector<P>& parts, const Dims& ind
   return out;
 }
 
+/// Whether single places that are found when it runs stand beside parts of other axes, as in x[i, :n].
+template <class P> bool places_beside_parts(const std::vector<P>& parts) {
+  bool places = false, cut = false;
+  for (const P& p : parts) {
+    if (p.form == P::Form::Array && p.index.type.rank() > 0) return false;
+    places |= p.form == P::Form::Array;
+    cut |= p.form == P::Form::Slice || p.form == P::Form::Window || p.form == P::Form::Fixed;
+  }
+  return places && cut;
+}
+
+/// What is left of the index within what lies at those places.
+template <class P> std::vector<P> within_places(const std::vector<P>& parts) {
+  std::vector<P> out;
+  int64_t gone = 0;
+  for (const P& p : parts) {
+    if (p.form == P::Form::Array) {
+      ++gone;
+      continue;
+    }
+    out.push_back(p);
+    out.back().axis -= gone;
+  }
+  return out;
+}
+
 }  // namespace
+
+/// The single places of an index.
+struct Elaborator::Places {
+  Ints axes;
+  std::vector<ValueId> indices;
+};
+Elaborator::Places Elaborator::index_places(const std::vector<IndexPart>& parts) {
+  Places out;
+  for (const IndexPart& p : parts)
+    if (p.form == IndexPart::Form::Array) out.axes.push_back(p.axis), out.indices.push_back(use(cast(p.index, DType::I64)));
+  return out;
+}
+Leaf Elaborator::read_places(const Leaf& x, const Places& places) {
+  std::vector<ValueId> inputs{use(x)};
+  inputs.insert(inputs.end(), places.indices.begin(), places.indices.end());
+  return emit(gather_op, inputs, {{"axes", places.axes}, {"batch", int64_t{0}}}, x.weak);
+}
+Leaf Elaborator::write_places(const Leaf& x, const Leaf& value, const Places& places) {
+  std::vector<ValueId> inputs{use(x), use(value)};
+  inputs.insert(inputs.end(), places.indices.begin(), places.indices.end());
+  return frame_->result(use(emit(scatter_op, inputs, {{"axes", places.axes}, {"batch", int64_t{0}}, {"mode", std::string("set")}})), x.weak);
+}
 
 Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) {
   if (x.type.is_ragged() && !items.empty()) return read_rows(x, items);
@@ -330,6 +378,7 @@ Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) 
 }
 
 Leaf Elaborator::read_parts(const Leaf& x, const std::vector<IndexPart>& parts) {
+  if (places_beside_parts(parts)) return read_parts(read_places(x, index_places(parts)), within_places(parts));   // a row before it is cut, not all rows
   Leaf part = read_basic(x, parts);
   Advanced index = advanced(parts);
   if (!index.axes.empty()) {
@@ -366,10 +415,17 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
   if (x.type.is_ragged()) return write_rows(x, items, value, op);
   std::vector<IndexPart> parts = index_parts(x, items);
   write_in_place(parts);
-  Leaf whole = frame_->result(use(x), x.weak);
+  return write_parts(frame_->result(use(x), x.weak), parts, cast(value, dtype), op);
+}
+
+Leaf Elaborator::write_parts(const Leaf& whole, const std::vector<IndexPart>& parts, Leaf v, std::optional<ast::BinaryOp> op) {
+  if (places_beside_parts(parts)) {
+    const Places places = index_places(parts);
+    return write_places(whole, write_parts(read_places(whole, places), within_places(parts), v, op), places);
+  }
+  const DType dtype = whole.type.dtype;
   Leaf part = read_basic(whole, parts);
   Advanced index = advanced(parts);
-  Leaf v = cast(value, dtype);
   Dims shape = result_dims(parts, index.dims, index.place, index.apart);
   auto fitted = [&](Leaf y) {   // the value in the written shape
     require_fits(*this, y.type.dims, shape, "a value of size {left} does not fit into a part of size {right}");
@@ -377,7 +433,7 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
   };
   bool accumulates = op && !index.axes.empty() && dtype != DType::Bool && dtype != DType::Str &&
                      (*op == ast::BinaryOp::Add || *op == ast::BinaryOp::Subtract || *op == ast::BinaryOp::Multiply);
-  if (op && !accumulates) v = cast(binary(*op, read_index(x, items), v), dtype);
+  if (op && !accumulates) v = cast(binary(*op, read_parts(whole, parts), v), dtype);
   if (accumulates && *op == ast::BinaryOp::Subtract) v = emit(neg_op, {use(v)});
   v = fitted(v);
   if (!index.axes.empty()) {
