@@ -251,10 +251,8 @@ class Elaborator {
   void mask_parts(std::vector<IndexPart>& parts, const Leaf& x, const Leaf& mask, int64_t axis);
   std::vector<IndexPart> index_parts(const Leaf& x, const std::vector<ast::IndexItem>& items, const Sym* only = nullptr);
   Leaf read_parts(const Leaf& x, const std::vector<IndexPart>& parts);
-  struct Places;
-  Places index_places(const std::vector<IndexPart>& parts);
-  Leaf read_places(const Leaf& x, const Places& places);
-  Leaf write_places(const Leaf& x, const Leaf& value, const Places& places);
+  Leaf gather_at(const Leaf& x, const Advanced& index);
+  Leaf scatter_at(const Leaf& x, const Leaf& v, const Advanced& index, const std::string& mode);
   Leaf write_parts(const Leaf& whole, const std::vector<IndexPart>& parts, Leaf v, std::optional<ast::BinaryOp> op);
   Sym index(const ast::Index& e);
   Sym tuple_slice(const Sym::Tuple& t, const ast::IndexItem& item);

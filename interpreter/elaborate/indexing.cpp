@@ -337,26 +337,16 @@ template <class P> std::vector<P> within_places(const std::vector<P>& parts) {
 
 }  // namespace
 
-/// The single places of an index.
-struct Elaborator::Places {
-  Ints axes;
-  std::vector<ValueId> indices;
-};
-Elaborator::Places Elaborator::index_places(const std::vector<IndexPart>& parts) {
-  Places out;
-  for (const IndexPart& p : parts)
-    if (p.form == IndexPart::Form::Array) out.axes.push_back(p.axis), out.indices.push_back(use(cast(p.index, DType::I64)));
-  return out;
-}
-Leaf Elaborator::read_places(const Leaf& x, const Places& places) {
+Leaf Elaborator::gather_at(const Leaf& x, const Advanced& index) {
   std::vector<ValueId> inputs{use(x)};
-  inputs.insert(inputs.end(), places.indices.begin(), places.indices.end());
-  return emit(gather_op, inputs, {{"axes", places.axes}, {"batch", int64_t{0}}}, x.weak);
+  inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
+  return emit(gather_op, inputs, {{"axes", index.axes}, {"batch", int64_t{0}}}, x.weak);
 }
-Leaf Elaborator::write_places(const Leaf& x, const Leaf& value, const Places& places) {
-  std::vector<ValueId> inputs{use(x), use(value)};
-  inputs.insert(inputs.end(), places.indices.begin(), places.indices.end());
-  return frame_->result(use(emit(scatter_op, inputs, {{"axes", places.axes}, {"batch", int64_t{0}}, {"mode", std::string("set")}})), x.weak);
+/// x with `v`, which has the form of what gather_at gives, put at those places; `mode`: "set", "add" or "mul".
+Leaf Elaborator::scatter_at(const Leaf& x, const Leaf& v, const Advanced& index, const std::string& mode) {
+  std::vector<ValueId> inputs{use(x), use(v)};
+  inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
+  return emit(scatter_op, inputs, {{"axes", index.axes}, {"batch", int64_t{0}}, {"mode", mode}});
 }
 
 Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) {
@@ -378,14 +368,11 @@ Leaf Elaborator::read_index(const Leaf& x, const std::vector<IndexItem>& items) 
 }
 
 Leaf Elaborator::read_parts(const Leaf& x, const std::vector<IndexPart>& parts) {
-  if (places_beside_parts(parts)) return read_parts(read_places(x, index_places(parts)), within_places(parts));   // a row before it is cut, not all rows
+  if (places_beside_parts(parts)) return read_parts(gather_at(x, advanced(parts)), within_places(parts));   // a row before it is cut, not all rows
   Leaf part = read_basic(x, parts);
   Advanced index = advanced(parts);
   if (!index.axes.empty()) {
-    std::vector<ValueId> inputs{use(part)};
-    inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
-    part = emit(gather_op, inputs, {{"axes", index.axes}, {"batch", int64_t{0}}}, x.weak);
-    part = transpose(part, result_order(parts, index.dims.size(), index.place));
+    part = transpose(gather_at(part, index), result_order(parts, index.dims.size(), index.place));
   }
   return reshape(part, result_dims(parts, index.dims, index.place, index.apart));
 }
@@ -420,8 +407,9 @@ Leaf Elaborator::write_index(const Leaf& x, const std::vector<IndexItem>& items,
 
 Leaf Elaborator::write_parts(const Leaf& whole, const std::vector<IndexPart>& parts, Leaf v, std::optional<ast::BinaryOp> op) {
   if (places_beside_parts(parts)) {
-    const Places places = index_places(parts);
-    return write_places(whole, write_parts(read_places(whole, places), within_places(parts), v, op), places);
+    const Advanced places = advanced(parts);
+    const Leaf row = write_parts(gather_at(whole, places), within_places(parts), v, op);
+    return frame_->result(use(scatter_at(whole, row, places, "set")), whole.weak);
   }
   const DType dtype = whole.type.dtype;
   Leaf part = read_basic(whole, parts);
@@ -449,10 +437,7 @@ Leaf Elaborator::write_parts(const Leaf& whole, const std::vector<IndexPart>& pa
       inverse[static_cast<size_t>(order[k])] = static_cast<int64_t>(k);
     }
     v = transpose(reshape(v, ordered), inverse);
-    std::vector<ValueId> inputs{use(part), use(v)};
-    inputs.insert(inputs.end(), index.indices.begin(), index.indices.end());
-    std::string mode = !accumulates ? "set" : *op == ast::BinaryOp::Multiply ? "mul" : "add";
-    v = emit(scatter_op, inputs, {{"axes", index.axes}, {"batch", int64_t{0}}, {"mode", mode}});
+    v = scatter_at(part, v, index, !accumulates ? "set" : *op == ast::BinaryOp::Multiply ? "mul" : "add");
   } else {
     v = reshape(v, part.type.dims);
   }
