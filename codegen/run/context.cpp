@@ -73,14 +73,10 @@ bool CompiledContext::run_lanes(const Function& body, int64_t length, const std:
   constexpr int64_t fewest = 8;
   if (alone_ || options_.threads < 2 || length < fewest || !is_independent(body)) return false;
   results.resize(static_cast<size_t>(length));
-  std::shared_ptr<MemoryBudget> budget = current_budget();
-  const Poll asked = [this] { poll(); };
   RunOptions one = options_;
   one.threads = 1;   // the lanes are what runs together
   std::atomic<int64_t> marks{2 * length};   // around each lane
-  arena_of(options_.threads).execute([&] {
-    BudgetScope budget_scope(budget);
-    PollScope poll_scope(&asked);
+  in_arena(options_.threads, *this, [&] {
     parallel_chunks(length, 2, [&](int64_t, int64_t begin, int64_t end) {
       CompiledContext lanes(outer_, set_, code_, one);
       lanes.alone_ = true;

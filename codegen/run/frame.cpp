@@ -209,13 +209,7 @@ void ProgramFrame::run_step(const NativeStep& step) {
   if (!op.bodies.empty() || total_bytes(operands) <= small_operands) {
     evaluate();
   } else {
-    std::shared_ptr<MemoryBudget> budget = current_budget();
-    const Poll asked = [this] { context_.poll(); };
-    arena_of(options_.threads).execute([&] {   // maybe on another thread
-      BudgetScope scope(budget);
-      PollScope poll_scope(&asked);
-      evaluate();
-    });
+    in_arena(options_.threads, context_, evaluate);
   }
   for (uint32_t i = 0; i < op.outputs; ++i) values_[op.output(i)] = std::move(results[i]);
 }

@@ -161,11 +161,7 @@ std::vector<Array> LoopRun::run_lanes() {
   if (loop_.outermost.reverse || !pays_threads()) {
     Worker(*this, arrays_).run(0, lanes);
   } else {
-    std::shared_ptr<MemoryBudget> budget = current_budget();
-    const Poll asked = [this] { context_.poll(); };
-    arena_of(options_.threads).execute([&] {
-      BudgetScope budget_scope(budget);
-      PollScope poll_scope(&asked);
+    in_arena(options_.threads, context_, [&] {
       parallel_chunks(lanes, 1, [&](int64_t, int64_t begin, int64_t end) { Worker(*this, arrays_).run(begin, end); });
     });
   }
